@@ -47,7 +47,7 @@ pub(crate) struct Generate {
 impl Generate {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         if !self.check {
-            let stamp = Stamp::of(workspace());
+            let stamp = Stamp::read(workspace());
             if stamp.is_current() {
                 return Ok(ExitCode::SUCCESS);
             }

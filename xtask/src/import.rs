@@ -65,7 +65,7 @@ impl Import {
             drafts.extend(found.drafts);
         }
         let drafts = merged(drafts)?;
-        let mut report = Report::of(&drafts);
+        let mut report = Report::from_drafts(&drafts);
         report.crate_root(&self.out, &drafts);
         for (path, text) in write::files(&drafts) {
             self.write(&path, &text, &mut report)?;

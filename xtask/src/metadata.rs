@@ -120,14 +120,14 @@ impl Metadata {
     pub(crate) fn crates(&self) -> Vec<Crate> {
         let root = Path::new(&self.workspace_root);
         let members = self.packages.iter().filter(|package| package.source.is_none());
-        let mut crates: Vec<_> = members.map(|package| Crate::of(package, root)).collect();
+        let mut crates: Vec<_> = members.map(|package| Crate::from_package(package, root)).collect();
         crates.sort_by(|one, other| one.name.cmp(&other.name));
         crates
     }
 }
 
 impl Crate {
-    fn of(package: &Package, workspace: &Path) -> Self {
+    fn from_package(package: &Package, workspace: &Path) -> Self {
         let manifest = relative(&package.manifest_path, workspace);
         let roots = package.targets.iter().filter_map(|target| {
             let kind = target.kind.first()?.as_str();

@@ -111,13 +111,13 @@ impl Source {
     ///
     /// The text is not Rust.
     pub(crate) fn read(text: &str) -> syn::Result<Self> {
-        let mut source = Self::of(&syn::parse_file(text)?);
+        let mut source = Self::from_file(&syn::parse_file(text)?);
         source.lines = text.lines().count();
         Ok(source)
     }
 
     /// Returns the facts about a parsed file; the number of lines is left at 0.
-    pub(crate) fn of(file: &syn::File) -> Self {
+    pub(crate) fn from_file(file: &syn::File) -> Self {
         visitor::visit(file)
     }
 }

@@ -87,7 +87,7 @@ impl FileTexts {
     fn read(text: &str) -> syn::Result<Self> {
         let tokens: TokenStream = text.parse()?;
         let file = syn::parse2(tokens.clone())?;
-        let source = Source::of(&file);
+        let source = Source::from_file(&file);
         Ok(Self {
             literals: literal::find(tokens, &source.tests),
             help: help::find(&file),

@@ -23,7 +23,7 @@ enum Algorithm {
 }
 
 impl Algorithm {
-    fn of(id: &Oid<'_>) -> Option<Self> {
+    fn from_oid(id: &Oid<'_>) -> Option<Self> {
         match id.to_id_string().as_str() {
             "1.2.840.113549.1.1.1" => Some(Algorithm::Rsa),
             "1.2.840.10045.2.1" => Some(Algorithm::Elliptic),
@@ -44,7 +44,7 @@ fn pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
     let (_, certificate) = X509Certificate::from_der(&certificate).map_err(|_| "x509: malformed certificate")?;
     let key = parse_key(&key).ok_or("tls: failed to parse private key")?;
     let public = certificate.public_key();
-    let algorithm = Algorithm::of(public.algorithm.oid()).ok_or("tls: unknown public key algorithm")?;
+    let algorithm = Algorithm::from_oid(public.algorithm.oid()).ok_or("tls: unknown public key algorithm")?;
     if key.algorithm != algorithm {
         return Err("tls: private key type does not match public key type".to_owned());
     }
@@ -115,7 +115,7 @@ fn parse_key(der: &[u8]) -> Option<Key> {
     if let [_, algorithm, key, ..] = parts.as_slice()
         && let (Ok(algorithm), Ok(key)) = (algorithm.as_sequence(), key.as_slice())
     {
-        let algorithm = Algorithm::of(algorithm.first()?.as_oid().ok()?)?;
+        let algorithm = Algorithm::from_oid(algorithm.first()?.as_oid().ok()?)?;
         return match algorithm {
             Algorithm::Edwards => Some(Key {
                 algorithm,

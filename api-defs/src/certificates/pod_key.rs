@@ -36,7 +36,7 @@ pub(super) struct Key(Vec<u8>);
 
 impl Key {
     /// Returns the key of a certificate or of a certificate request.
-    pub(super) fn of(info: &SubjectPublicKeyInfo<'_>) -> Self {
+    pub(super) fn from_info(info: &SubjectPublicKeyInfo<'_>) -> Self {
         Self(info.raw.to_vec())
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
     let info = &request.certification_request_info.subject_pki;
     check(info)?;
     request.verify_signature().map_err(|_| Flaw::Proof)?;
-    Ok(Key::of(info))
+    Ok(Key::from_info(info))
 }
 
 /// Returns the key if `proof` is its signature of `text`.
@@ -63,7 +63,7 @@ pub(super) fn proven(der: &[u8], text: &str, proof: &[u8]) -> Result<Key, Flaw> 
     UnparsedPublicKey::new(algorithm, &info.subject_public_key.data)
         .verify(text.as_bytes(), proof)
         .map_err(|_| Flaw::Proof)?;
-    Ok(Key::of(&info))
+    Ok(Key::from_info(&info))
 }
 
 /// Returns the algorithm that verifies signatures of the key; `None` when the server cannot verify them.

@@ -38,7 +38,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn of(records: &[Record]) -> Self {
+    fn from_records(records: &[Record]) -> Self {
         let mut scheme = Scheme::new();
         planesmith::register(&mut scheme);
         let known = KnownFacts::new(|| Arc::new(SchemaChecks::default()));
@@ -168,7 +168,7 @@ fn values_are_written_back_byte_for_byte_under_their_keys() {
     let Some(folder) = folder("etcd") else { return };
     let records = records(&folder);
     assert!(records.len() > 400, "{} keys", records.len());
-    let kinds = Kinds::of(&records);
+    let kinds = Kinds::from_records(&records);
     let mut failures = Vec::new();
     for record in &records {
         let problem = kinds.check(record).and_then(|read| {
@@ -196,7 +196,7 @@ fn values_are_written_back_byte_for_byte_under_their_keys() {
 fn objects_are_those_that_were_answered_in_every_version() {
     let Some(folder) = folder("etcd") else { return };
     let records = records(&folder);
-    let kinds = Kinds::of(&records);
+    let kinds = Kinds::from_records(&records);
     let read = records.iter().filter_map(|record| kinds.read(record).ok());
     let objects: HashMap<String, Read> = read.map(|read| (read.object.meta().uid.to_string(), read)).collect();
     let (mut compared, mut computed, mut failures) = (0, 0, Vec::new());

@@ -30,11 +30,11 @@ pub enum TypeRef {
 impl TypeRef {
     /// Returns the shape of a type; never fails.
     #[must_use]
-    pub fn of(ty: &Type) -> Self {
+    pub fn from_type(ty: &Type) -> Self {
         let path = match ty {
             Type::Path(path) if path.qself.is_none() => &path.path,
-            Type::Group(group) => return Self::of(&group.elem),
-            Type::Paren(paren) => return Self::of(&paren.elem),
+            Type::Group(group) => return Self::from_type(&group.elem),
+            Type::Paren(paren) => return Self::from_type(&paren.elem),
             _ => return Self::Other,
         };
         let Some(last) = path.segments.last() else {
@@ -57,10 +57,10 @@ impl TypeRef {
             ("i64", []) => Self::Int64,
             ("f64", []) => Self::Double,
             ("String", []) => Self::String,
-            ("Vec", [element]) => Self::List(Box::new(Self::of(element))),
-            ("BTreeMap", [_, value]) => Self::Map(Box::new(Self::of(value))),
-            ("Option", [inner]) => Self::Optional(Box::new(Self::of(inner))),
-            ("Box", [inner]) => Self::of(inner),
+            ("Vec", [element]) => Self::List(Box::new(Self::from_type(element))),
+            ("BTreeMap", [_, value]) => Self::Map(Box::new(Self::from_type(value))),
+            ("Option", [inner]) => Self::Optional(Box::new(Self::from_type(inner))),
+            ("Box", [inner]) => Self::from_type(inner),
             _ => Self::Named(path.clone()),
         }
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn wrappers_are_seen_through_and_names_are_kept() {
-        let of = |ty: Type| TypeRef::of(&ty);
+        let of = |ty: Type| TypeRef::from_type(&ty);
         assert_eq!(of(parse_quote!(::std::string::String)), TypeRef::String);
         assert_eq!(
             of(parse_quote!(Option<Box<i32>>)),

@@ -212,7 +212,7 @@ impl Aggregator {
 
     fn publish(&self, remote: Arc<[RemoteVersion]>) {
         let is_complete = self.inner.is_complete.load(Ordering::Acquire);
-        let registry = || ListedGroups::of(Arc::new(Registry(Arc::downgrade(&self.inner))));
+        let registry = || ListedGroups::new(Arc::new(Registry(Arc::downgrade(&self.inner))));
         self.inner.config.directory.store(Groups {
             listed: is_complete.then(registry),
             remote,

@@ -26,7 +26,7 @@ enum Maturity {
 }
 
 impl Maturity {
-    fn of(version: &str) -> Self {
+    fn from_version(version: &str) -> Self {
         match version {
             version if version.contains("alpha") => Self::Alpha,
             version if version.contains("beta") => Self::Beta,
@@ -80,7 +80,7 @@ impl Enablement {
             ..Self::default()
         };
         for group in &groups {
-            let maturity = Maturity::of(group.version);
+            let maturity = Maturity::from_version(group.version);
             let mut enabled = group.on_by_default;
             for (matcher, wanted) in MATCHERS {
                 if wanted.is_none_or(|wanted| wanted == maturity) {

@@ -28,7 +28,7 @@ impl Documents {
     /// # Errors
     ///
     /// 500 if an object cannot be converted.
-    pub async fn of(request: &Request<'_>, objects: &Objects<'_>, target: &Target) -> ApiResult<Self> {
+    pub async fn convert(request: &Request<'_>, objects: &Objects<'_>, target: &Target) -> ApiResult<Self> {
         if let Some(options) = request.attributes.connection {
             return Ok(Self {
                 new: json::to_value(options),

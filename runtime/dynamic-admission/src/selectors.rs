@@ -31,7 +31,7 @@ pub struct ObjectLabels<'a> {
 impl<'a> ObjectLabels<'a> {
     /// Returns the labels of `objects`.
     #[must_use]
-    pub fn of(request: &Request<'_>, objects: &'a Objects<'_>) -> Self {
+    pub fn from_request(request: &Request<'_>, objects: &'a Objects<'_>) -> Self {
         Self::of_both(request, objects.new.as_deref(), objects.old)
     }
 

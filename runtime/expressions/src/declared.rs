@@ -34,7 +34,7 @@ impl Declared {
     /// Returns the declaration of `schema`, or `None` if expressions cannot access such values. Type names of this part and its
     /// descendants start with `name`. `is_root` marks API objects, which have a kind and metadata.
     #[must_use]
-    pub fn of(schema: &Structural, is_root: bool, name: &str) -> Option<Self> {
+    pub fn from_schema(schema: &Structural, is_root: bool, name: &str) -> Option<Self> {
         if is_root {
             return Self::of_plain(&with_object_meta(schema), name);
         }
@@ -53,7 +53,7 @@ impl Declared {
             }
             SchemaType::Array => {
                 let items = schema.items.as_deref()?;
-                let element = Self::of(items, items.embedded, &format!("{name}.@idx"))?;
+                let element = Self::from_schema(items, items.embedded, &format!("{name}.@idx"))?;
                 let most = limits.max_items.unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
                 let ty = Type::list(element.ty.clone());
                 Self {
@@ -63,7 +63,7 @@ impl Declared {
             }
             SchemaType::Object => match &schema.additional {
                 Additional::Typed(values) => {
-                    let element = Self::of(values, values.embedded, &format!("{name}.@elem"))?;
+                    let element = Self::from_schema(values, values.embedded, &format!("{name}.@elem"))?;
                     let most = limits
                         .max_properties
                         .unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
@@ -142,7 +142,7 @@ impl Declared {
         let mut fields = BTreeMap::new();
         let mut min_size = 2;
         for (property, schema) in schema.properties.iter() {
-            let Some(declared) = Self::of(schema, schema.embedded, &format!("{name}.{property}")) else {
+            let Some(declared) = Self::from_schema(schema, schema.embedded, &format!("{name}.{property}")) else {
                 continue;
             };
             if limits.required.iter().any(|required| **required == *property) && schema.default.is_none() {

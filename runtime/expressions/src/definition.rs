@@ -233,7 +233,7 @@ fn within(schema: &Json, structural: &Structural, position: &SchemaPosition) -> 
 fn is_seen(schema: &Json, structural: &Structural, position: &SchemaPosition) -> bool {
     let kind = schema.get("type").and_then(Json::as_str).unwrap_or_default();
     matches!(kind, "object" | "array" | "string" | "integer" | "number" | "boolean")
-        || Declared::of(structural, position.is_root || structural.embedded, "").is_some()
+        || Declared::from_schema(structural, position.is_root || structural.embedded, "").is_some()
 }
 
 fn below(path: &str, name: &str) -> String {

@@ -135,7 +135,7 @@ fn read(signature: &'static str, id: &'static str, run: Run) -> Option<Overload>
         result,
         params: reader.params,
         run,
-        price: Price::of(name, id),
+        price: Price::for_overload(name, id),
     })
 }
 

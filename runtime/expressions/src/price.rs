@@ -69,7 +69,7 @@ pub(crate) enum Price {
 
 impl Price {
     /// Returns the price of the overload `id` of the function `name`.
-    pub(crate) fn of(name: &str, id: &str) -> Self {
+    pub(crate) fn for_overload(name: &str, id: &str) -> Self {
         match name {
             "check" => return Price::AuthorizerQuery,
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => return Price::Traversal,

@@ -104,7 +104,7 @@ pub(crate) struct Compiled {
 
 /// Compiles the rules of one schema; `None` if expressions cannot access its values.
 pub(crate) fn compile(schema: &Structural, rules: Vec<Rule>, is_root: bool) -> Option<(Declared, Vec<Compiled>)> {
-    let declared = Declared::of(schema, is_root, SELF_TYPE)?;
+    let declared = Declared::from_schema(schema, is_root, SELF_TYPE)?;
     let base = Environment::new()
         .with("self", declared.ty.clone())
         .bounded_by(&declared);

@@ -351,7 +351,7 @@ impl Library {
 
 impl Key {
     /// Converts a value to a map key. Equal integers of all types are the same key.
-    pub(crate) fn of(value: &Value<'_>) -> Option<Key> {
+    pub(crate) fn from_value(value: &Value<'_>) -> Option<Key> {
         Some(match value {
             Value::Bool(value) => Key::Bool(*value),
             Value::Int(value) => Key::Int(i128::from(*value)),

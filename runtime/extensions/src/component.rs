@@ -50,7 +50,7 @@ impl Component for ExtensionsComponent {
         if let Some(kind) = definition_kind(stores.scheme()) {
             let services = Arc::clone(context.services);
             let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
-                .converting(move |definition| Webhook::of(definition, &services));
+                .converting(move |definition| Webhook::from_definition(definition, &services));
             let store = stores.resource(&kind);
             let custom = CustomResources::of(&mut server);
             let definitions = Definitions::new(stores, &store, custom, facts, (context.openapi, TEMPLATES));

@@ -50,7 +50,10 @@ struct Address {
 
 impl Webhook {
     /// Returns the webhook of a definition; `None` if it has none.
-    pub(crate) fn of(definition: Definition<'_>, services: &Arc<dyn ServiceResolver>) -> Option<Arc<dyn Converter>> {
+    pub(crate) fn from_definition(
+        definition: Definition<'_>,
+        services: &Arc<dyn ServiceResolver>,
+    ) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
             return None;

@@ -139,7 +139,7 @@ pub const ADMISSION: &[Registration] = &[
         })
     }),
     Registration::on("DefaultTolerationSeconds", |initializer| {
-        let flags = KubernetesOptions::of(initializer.options)?;
+        let flags = KubernetesOptions::from_options(initializer.options)?;
         enabled(DefaultTolerationSeconds {
             not_ready: flags.default_not_ready_toleration_seconds,
             unreachable: flags.default_unreachable_toleration_seconds,

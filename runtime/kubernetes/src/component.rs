@@ -84,13 +84,13 @@ impl Component for KubernetesComponent {
     }
 
     fn serving_addresses(&self, options: &Options) -> Result<Vec<IpAddr>> {
-        let flags = KubernetesOptions::of(options)?;
+        let flags = KubernetesOptions::from_options(options)?;
         let services = flags.service_cluster_ip_range.iter();
         Ok(services.map(|range| range.first()).collect())
     }
 
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
-        let flags = KubernetesOptions::of(options)?;
+        let flags = KubernetesOptions::from_options(options)?;
         Ok(vec![(&PRIVILEGED_CONTAINERS, flags.allow_privileged)])
     }
 
@@ -145,7 +145,7 @@ impl Component for KubernetesComponent {
             options,
             ..
         } = *context;
-        let flags = KubernetesOptions::of(options)?;
+        let flags = KubernetesOptions::from_options(options)?;
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);

@@ -72,7 +72,7 @@ impl KubernetesOptions {
     /// # Errors
     ///
     /// A program without the component has no such flags.
-    pub fn of(options: &Options) -> Result<Self> {
+    pub fn from_options(options: &Options) -> Result<Self> {
         let matches = &options.matches;
         let is_listed = matches.try_contains_id("service_cluster_ip_range").is_ok();
         ensure!(
@@ -133,7 +133,7 @@ pub(crate) mod tests {
     }
 
     fn parse(flags: &[&str]) -> Result<KubernetesOptions, String> {
-        KubernetesOptions::of(&options(flags)?).map_err(|error| error.to_string())
+        KubernetesOptions::from_options(&options(flags)?).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -180,7 +180,7 @@ pub(crate) mod tests {
         let matches = Options::command().try_get_matches_from(["shop"]).unwrap();
         let mut options = Options::from_arg_matches(&matches).unwrap();
         options.matches = matches;
-        assert!(KubernetesOptions::of(&options).is_err());
+        assert!(KubernetesOptions::from_options(&options).is_err());
         assert!(
             Options::command()
                 .try_get_matches_from(["shop", "--allow-privileged"])

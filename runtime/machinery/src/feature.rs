@@ -60,7 +60,7 @@ impl Features {
     pub fn with(&self, feature: &Feature, on: bool) -> Self {
         let mut changed: BTreeSet<&'static str> = self.changed.iter().flat_map(|names| names.iter().copied()).collect();
         change(&mut changed, feature, on);
-        Self::of(&changed)
+        Self::from_changed(&changed)
     }
 
     /// True if `feature` is enabled.
@@ -72,7 +72,7 @@ impl Features {
         }
     }
 
-    fn of(changed: &BTreeSet<&'static str>) -> Self {
+    fn from_changed(changed: &BTreeSet<&'static str>) -> Self {
         Self {
             changed: (!changed.is_empty()).then(|| changed.iter().copied().collect()),
         }
@@ -94,7 +94,7 @@ impl<'a> FromIterator<(&'a Feature, bool)> for Features {
         for (feature, on) in states {
             change(&mut changed, feature, on);
         }
-        Self::of(&changed)
+        Self::from_changed(&changed)
     }
 }
 

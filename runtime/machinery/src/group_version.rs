@@ -240,7 +240,7 @@ fn qualified(f: &mut fmt::Formatter<'_>, name: &str, group: &str) -> fmt::Result
 /// Source: Kubernetes documentation, "Versions in CustomResourceDefinitions", version priority.
 #[must_use]
 pub fn compare_versions(left: &str, right: &str) -> Ordering {
-    match (Priority::of(left), Priority::of(right)) {
+    match (Priority::from_version(left), Priority::from_version(right)) {
         (Some(left), Some(right)) => right.cmp(&left),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
@@ -260,7 +260,7 @@ enum Stability {
 }
 
 impl Priority {
-    fn of(version: &str) -> Option<Self> {
+    fn from_version(version: &str) -> Option<Self> {
         let (major, rest) = leading_number(version.strip_prefix('v')?)?;
         if rest.is_empty() {
             return Some(Self(Stability::Stable, major, 0));

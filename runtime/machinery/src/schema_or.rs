@@ -193,7 +193,7 @@ impl<S: Schema> ScalarCodec for SchemaOrArray<S> {
                 for element in elements(json)? {
                     schemas.push(schema_of_json(element.get().as_bytes(), depth + 1)?);
                 }
-                Self::of(schemas)
+                Self::from_schemas(schemas)
             }
             _ => Self::Nothing,
         };
@@ -219,14 +219,14 @@ impl<S: Schema> ScalarCodec for SchemaOrArray<S> {
     fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
         let read = |wire: Wire<'_>| schema_of_proto(wire.bytes("JSONSchemas")?, depth);
         let (schema, schemas) = choice_of_proto(payload, "JSONSchemaPropsOrArray", depth, read)?;
-        *self = schema.map_or_else(|| Self::of(schemas), Self::Schema);
+        *self = schema.map_or_else(|| Self::from_schemas(schemas), Self::Schema);
         Ok(())
     }
 }
 
 impl<S> SchemaOrArray<S> {
     /// An empty list of schemas is the same as an unset value.
-    fn of(schemas: Vec<S>) -> Self {
+    fn from_schemas(schemas: Vec<S>) -> Self {
         if schemas.is_empty() {
             Self::Nothing
         } else {
@@ -264,7 +264,7 @@ impl<S: Schema> ScalarCodec for SchemaOrStrings<S> {
             Token::Array(json) => {
                 let texts: Vec<String> =
                     serde_json::from_slice(json).map_err(|error| ScalarError::Text(error.to_string()))?;
-                Self::of(texts)
+                Self::from_texts(texts)
             }
             _ => Self::Nothing,
         };
@@ -286,14 +286,14 @@ impl<S: Schema> ScalarCodec for SchemaOrStrings<S> {
     fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
         let read = |wire: Wire<'_>| Ok(wire.text("Property")?.into_owned());
         let (schema, texts) = choice_of_proto(payload, "JSONSchemaPropsOrStringArray", depth, read)?;
-        *self = schema.map_or_else(|| Self::of(texts), Self::Schema);
+        *self = schema.map_or_else(|| Self::from_texts(texts), Self::Schema);
         Ok(())
     }
 }
 
 impl<S> SchemaOrStrings<S> {
     /// An empty list of names is the same as an unset value.
-    fn of(texts: Vec<String>) -> Self {
+    fn from_texts(texts: Vec<String>) -> Self {
         if texts.is_empty() {
             Self::Nothing
         } else {

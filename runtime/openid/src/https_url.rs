@@ -33,7 +33,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(text: &'a str) -> Self {
+    fn parse(text: &'a str) -> Self {
         let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
         let (text, query) = text.split_once('?').unwrap_or((text, ""));
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
 
 /// Returns the reasons that a text is not the URL of an issuer, in kube-apiserver's words.
 pub(crate) fn problems(text: &str) -> Vec<&'static str> {
-    let parts = Parts::of(text);
+    let parts = Parts::parse(text);
     let is_unusable = text.chars().any(|letter| letter.is_control() || letter == ' ');
     if is_unusable {
         return vec!["URL must not contain spaces or control characters"];
@@ -76,7 +76,7 @@ impl HttpsUrl {
     ///
     /// It has another scheme than `https`, or no host.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let parts = Parts::of(text);
+        let parts = Parts::parse(text);
         let is_legal = text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_legal || !parts.scheme.eq_ignore_ascii_case("https") || parts.authority.is_empty() {
             return Err(format!("{text:?} is no URL; expected https://HOST/PATH"));

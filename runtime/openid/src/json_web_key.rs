@@ -109,7 +109,7 @@ impl KeySet {
         let parsed: Document =
             serde_json::from_slice(document).map_err(|error| format!("failed to decode keys: {error}"))?;
         Ok(Self {
-            keys: parsed.keys.iter().filter_map(Key::of).collect(),
+            keys: parsed.keys.iter().filter_map(Key::from_published).collect(),
             digest: digest(&SHA256, document).as_ref().to_vec(),
         })
     }
@@ -127,7 +127,7 @@ impl KeySet {
 }
 
 impl Key {
-    fn of(published: &Published) -> Option<Self> {
+    fn from_published(published: &Published) -> Option<Self> {
         let bytes = |text: &str| RAW_URL.decode(text.trim_end_matches('=')).ok();
         let material = match published.kty.as_str() {
             "RSA" => Material::Rsa {

@@ -25,7 +25,7 @@ pub(crate) use schema::{KindSchema, Parts};
 /// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
 /// that is below. The counterpart of [`crate::fields::compare`] for objects that are documents inside.
 pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
-    let schema = Schema::of(new);
+    let schema = Schema::from_object(new);
     let (old, new) = (old.unmanaged_members(), new.unmanaged_members());
     let mut difference = Difference::of_members(&old, &new, schema);
     difference.ignore(ignored);
@@ -34,5 +34,5 @@ pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>)
 
 /// Reports why a document that may have become an object long ago does not fit the type of `object`; `None` if it fits.
 pub(crate) fn misfit(document: &Value, object: &CustomObject) -> Option<String> {
-    check::check_live(document, Schema::of(object))
+    check::check_live(document, Schema::from_object(object))
 }

@@ -201,8 +201,11 @@ impl<'a> Update<'a> {
         }
         let mut entries = entries;
         reconcile(&mut entries, &|version| match version == api_version {
-            true => Some(KindSchema::of(self.new)),
-            false => self.versions.zero(self.new, version).map(|zero| KindSchema::of(&*zero)),
+            true => Some(KindSchema::from_object(self.new)),
+            false => self
+                .versions
+                .zero(self.new, version)
+                .map(|zero| KindSchema::from_object(&*zero)),
         });
         entries.retain(|entry| {
             let changes = if entry.api_version == api_version {

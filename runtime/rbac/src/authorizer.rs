@@ -25,7 +25,7 @@ impl RoleAuthorizer {
 impl Authorizer for RoleAuthorizer {
     fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let current = self.policy.current();
-        let action = Action::of(attributes);
+        let action = Action::from_attributes(attributes);
         if let Some(grant) = current.policy().find(attributes.user, &action) {
             let grant = Arc::clone(grant);
             return Decision::Allow(Reason::new("RBAC: allowed by ", grant)).into();
@@ -52,7 +52,9 @@ impl Authorizer for RoleAuthorizer {
 
     fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
         let current = self.policy.current();
-        let explanation = current.policy().explain(attributes.user, &Action::of(attributes));
+        let explanation = current
+            .policy()
+            .explain(attributes.user, &Action::from_attributes(attributes));
         Some(format!("RBAC: {explanation}"))
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn binding(namespace: &str, name: &str, role: &v1::RoleRef, subjects:
         namespace: namespace.to_owned(),
         name: name.to_owned(),
         role: RoleRef {
-            kind: RoleKind::of(&role.kind),
+            kind: RoleKind::from_name(&role.kind),
             name: role.name.clone(),
         },
         subjects: subjects.iter().filter_map(subject).collect(),

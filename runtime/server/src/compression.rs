@@ -61,7 +61,7 @@ impl Compression {
         let extensions = response.extensions_mut();
         let mut pinned = extensions
             .remove::<RetainedMemory>()
-            .unwrap_or_else(|| RetainedMemory::of(bytes));
+            .unwrap_or_else(|| RetainedMemory::new(bytes));
         pinned.own = pinned.own.saturating_add(ENCODER);
         extensions.insert(pinned);
         *response.body_mut() = Body::new(GzipBody::new(plain, Arc::clone(&self.gate)));

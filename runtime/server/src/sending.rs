@@ -58,7 +58,7 @@ pub(crate) struct RetainedMemory {
 
 impl RetainedMemory {
     /// Returns `own` bytes that only this answer keeps.
-    pub(crate) fn of(own: usize) -> Self {
+    pub(crate) fn new(own: usize) -> Self {
         Self { own, snapshot: None }
     }
 

@@ -22,7 +22,7 @@ pub struct TraceParent {
 
 impl TraceParent {
     /// Reads the headers; `None` when they do not name a trace.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let text = headers.get("traceparent")?.to_str().ok()?;
         let state = headers.get("tracestate").and_then(|state| state.to_str().ok());
         let mut parts = text.split('-');
@@ -94,7 +94,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("traceparent", text.parse().unwrap());
         headers.insert("tracestate", "a=b".parse().unwrap());
-        TraceParent::of(&headers)
+        TraceParent::from_headers(&headers)
     }
 
     #[test]

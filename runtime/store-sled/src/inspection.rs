@@ -92,7 +92,7 @@ impl Inspection {
         let _lock = crate::folder::lock(path)?;
         let mut inspection = Self::default();
         let format = inspection.read_format(path)?;
-        let state = StateInspection::of(&path.join("state"))?;
+        let state = StateInspection::read(&path.join("state"))?;
         let (mut newest, mut amount) = (Newest::default(), Amount::default());
         let total = size_of(path);
         inspection.bytes = total;

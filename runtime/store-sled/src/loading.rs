@@ -48,7 +48,7 @@ struct Sources {
 }
 
 impl Sources {
-    fn of(state: &State, space: &Space) -> Self {
+    fn new(state: &State, space: &Space) -> Self {
         let source = |generation_set: &Arc<GenerationSet>| Source {
             generation_set: Arc::clone(generation_set),
             hashes: state.hashes_in(generation_set).collect(),
@@ -97,7 +97,7 @@ fn pass(mut records: Vec<Record>, sender: &SyncSender<Vec<Record>>) -> Result<()
 
 /// Passes the records of the state to `loader`. They are read in threads of their own, because sled may hang.
 pub(crate) fn load(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
-    let sources = Arc::new(Sources::of(state, space));
+    let sources = Arc::new(Sources::new(state, space));
     let count = sources.readers();
     let (sender, records) = sync_channel(count);
     let readers = (0..count).map(|_| {

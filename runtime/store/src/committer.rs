@@ -161,7 +161,7 @@ impl Committer {
             self.revisions
                 .advance(batch.records.last().map_or(self.last, |last| last.revision));
             self.queue.expect_expiry(outcome.expiring());
-            if let Some(mark) = Mark::of(&batch, memory) {
+            if let Some(mark) = Mark::from_batch(&batch, memory) {
                 self.retention.marks.push(mark);
             }
             if self.unnoticed >= authorship::WORTH {

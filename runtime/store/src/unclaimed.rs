@@ -99,7 +99,7 @@ impl Loader for Unclaimed {
 
     fn batch(&mut self, batch: Batch) {
         self.states.merge();
-        let mark = Mark::of(&batch, 0);
+        let mark = Mark::from_batch(&batch, 0);
         let count = batch.records.len() as u64;
         let mut superseded = 0;
         for record in batch.records {
@@ -320,7 +320,7 @@ impl Reading<'_> {
         };
         for record in states {
             let (entry, _) = self.entry(record);
-            claimed.expiring.extend(Expiry::of(&entry));
+            claimed.expiring.extend(Expiry::from_entry(&entry));
             claimed.states.push(entry);
         }
         for loaded in changed {
@@ -343,7 +343,7 @@ impl Reading<'_> {
                 }
                 claimed.events.push(Arc::new(event));
             }
-            claimed.expiring.extend(previous.as_ref().and_then(Expiry::of));
+            claimed.expiring.extend(previous.as_ref().and_then(Expiry::from_entry));
         }
         claimed
     }

@@ -25,7 +25,7 @@ pub enum Family {
 impl Family {
     /// The family of an address.
     #[must_use]
-    pub fn of(address: IpAddr) -> Self {
+    pub fn from_address(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(_) => Family::V4,
             IpAddr::V6(_) => Family::V6,

@@ -16,7 +16,7 @@ use text::{structs, use_line};
 /// Renders the Rust files of all crates.
 pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
     for package in &model.packages {
-        let paths = OutputPaths::of(package);
+        let paths = OutputPaths::from_package(package);
         files.own(paths.owned.clone());
         if package.groups.is_empty() {
             continue;
@@ -54,7 +54,7 @@ struct OutputPaths {
 }
 
 impl OutputPaths {
-    fn of(package: &PackageModel) -> Self {
+    fn from_package(package: &PackageModel) -> Self {
         let (root, folder, owned, sources, module) = match package.package.role {
             Role::Library | Role::BuiltIn => {
                 let sources = PathBuf::from("generated/src");

@@ -24,7 +24,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Records the state of the input; called before the input is read.
-    pub(super) fn of(root: &Path) -> Self {
+    pub(super) fn read(root: &Path) -> Self {
         Self {
             file: root.join("target/generate.stamp"),
             root: root.to_owned(),
@@ -107,7 +107,7 @@ mod tests {
         for folder in INPUTS.iter().chain(&OUTPUTS).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
         }
-        let stamp = || Stamp::of(tree.path());
+        let stamp = || Stamp::read(tree.path());
         let (source, output) = (
             tree.path().join("api-defs/lib.rs"),
             tree.path().join("generated/lib.rs"),
@@ -132,9 +132,9 @@ mod tests {
         for folder in INPUTS.iter().chain(&OUTPUTS).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
         }
-        let begun = Stamp::of(tree.path());
+        let begun = Stamp::read(tree.path());
         std::fs::write(tree.path().join("api-defs/lib.rs"), "pub mod core;\n").expect("a file");
         begun.renew();
-        assert!(!Stamp::of(tree.path()).is_current());
+        assert!(!Stamp::read(tree.path()).is_current());
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn columns(declared: &Value, schema: &Value) -> (Vec<String>, Vec<Str
 
 /// Returns the key of a column, or the reason why it has none.
 fn column(column: &Value, schema: &Value) -> Result<String, String> {
-    let mut words = Words::of(column);
+    let mut words = Words::from_object(column);
     let mut text = |word: &str| words.take(word).as_str().unwrap_or_default();
     let (name, ty, path) = (text("name"), text("type"), text("jsonPath"));
     let (format, doc) = (text("format"), text("description"));

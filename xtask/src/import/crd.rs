@@ -71,7 +71,7 @@ struct Kind<'d> {
 
 impl<'d> Kind<'d> {
     fn read(spec: &'d Value, version: &'d Value, schema: &'d Value) -> Self {
-        let (mut spec, mut version) = (Words::of(spec), Words::of(version));
+        let (mut spec, mut version) = (Words::from_object(spec), Words::from_object(version));
         let text = |value: &'d Value| value.as_str().unwrap_or_default();
         version.take("schema");
         let mut kind = Kind {
@@ -151,7 +151,7 @@ impl<'d> Kind<'d> {
     }
 
     fn subresources(&mut self, subresources: &Value) {
-        let mut words = Words::of(subresources);
+        let mut words = Words::from_object(subresources);
         let status = words.take("status");
         if status.is_object() {
             match self.schema["properties"]["status"].is_object() {

@@ -22,7 +22,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Counts the drafted content.
-    pub(super) fn of(drafts: &[Draft]) -> Self {
+    pub(super) fn from_drafts(drafts: &[Draft]) -> Self {
         let mut report = Self::default();
         for draft in drafts {
             for item in &draft.structs {

@@ -41,7 +41,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(ty: &str, bounds: Bounds) -> Self {
+    fn new(ty: &str, bounds: Bounds) -> Self {
         Self {
             ty: ty.to_owned(),
             bounds,
@@ -61,7 +61,7 @@ impl Schemas {
 
     /// Adds the struct of a kind, with further marks.
     pub(super) fn kind(&mut self, name: &str, schema: &Value, resource: Vec<String>, marks: Vec<String>) {
-        let mut words = Words::of(schema);
+        let mut words = Words::from_object(schema);
         words.take("type");
         words.take("x-kubernetes-group-version-kind");
         let at = self.structs.len();
@@ -74,7 +74,7 @@ impl Schemas {
 
     /// Adds the struct of an object schema that is not a kind.
     pub(super) fn plain(&mut self, name: &str, schema: &Value) {
-        let mut words = Words::of(schema);
+        let mut words = Words::from_object(schema);
         words.take("type");
         words.take("x-kubernetes-group-version-kind");
         let at = self.structs.len();
@@ -143,7 +143,7 @@ impl Schemas {
     }
 
     fn field(&mut self, owner: &str, json: &str, schema: &Value, required: bool) -> FieldDraft {
-        let mut words = Words::of(schema);
+        let mut words = Words::from_object(schema);
         let doc = prose(&schema["title"], &schema["description"]);
         let part = self.part(&format!("{owner}{}", upper(json)), &mut words);
         description(&mut words);
@@ -226,32 +226,32 @@ impl Schemas {
             })
         });
         if let Some(reference) = reference {
-            return Part::of(&referred(reference), Bounds::default());
+            return Part::new(&referred(reference), Bounds::default());
         }
         if words.take_if("x-kubernetes-int-or-string", &true.into()) {
             words.take_if("anyOf", &json!([{"type": "integer"}, {"type": "string"}]));
             return match words.take_if("pattern", &QUANTITY.into()) {
-                true => Part::of("Quantity", Bounds::default()),
-                false => Part::of("IntOrString", Bounds::default()),
+                true => Part::new("Quantity", Bounds::default()),
+                false => Part::new("IntOrString", Bounds::default()),
             };
         }
         match words.take("type").as_str().unwrap_or_default() {
-            "boolean" => Part::of("bool", Bounds::default()),
+            "boolean" => Part::new("bool", Bounds::default()),
             "integer" => {
                 words.take_if("format", &"int64".into());
                 let ty = match words.take_if("format", &"int32".into()) {
                     true => "i32",
                     false => "i64",
                 };
-                Part::of(ty, Bounds::of_number(words))
+                Part::new(ty, Bounds::of_number(words))
             }
             "number" => {
                 words.take_if("format", &"double".into());
-                Part::of("f64", Bounds::of_number(words))
+                Part::new("f64", Bounds::of_number(words))
             }
-            "string" if words.take_if("format", &"date-time".into()) => Part::of("Time", Bounds::default()),
-            "string" if words.take_if("format", &"byte".into()) => Part::of("ByteString", Bounds::default()),
-            "string" => Part::of("String", Bounds::of_text(words)),
+            "string" if words.take_if("format", &"date-time".into()) => Part::new("Time", Bounds::default()),
+            "string" if words.take_if("format", &"byte".into()) => Part::new("ByteString", Bounds::default()),
+            "string" => Part::new("String", Bounds::of_text(words)),
             "array" => {
                 let inner = self.element(name, words.take("items"));
                 Part {
@@ -263,7 +263,7 @@ impl Schemas {
             "object" => self.object(name, words),
             _ => {
                 words.take("x-kubernetes-preserve-unknown-fields");
-                Part::of("AnyJson", Bounds::default())
+                Part::new("AnyJson", Bounds::default())
             }
         }
     }
@@ -294,18 +294,18 @@ impl Schemas {
         let keeps_all = words.take_if("additionalProperties", &true.into())
             | words.take_if("x-kubernetes-preserve-unknown-fields", &true.into());
         if keeps_all || self.origin == Origin::Document {
-            return Part::of("RawExtension", Bounds::default());
+            return Part::new("RawExtension", Bounds::default());
         }
         // An object without any fields.
         let name = self.free(name);
         self.structure(&name, words, false);
-        Part::of(&name, Bounds::default())
+        Part::new(&name, Bounds::default())
     }
 
     /// Returns the element type of a list or map called `name`.
     fn element(&mut self, name: &str, schema: &Value) -> Part {
         self.lists_around += 1;
-        let mut words = Words::of(schema);
+        let mut words = Words::from_object(schema);
         let mut part = self.part(&singular(name), &mut words);
         self.lists_around -= 1;
         description(&mut words);
@@ -348,7 +348,7 @@ fn prose(title: &Value, description: &Value) -> Option<String> {
 
 /// Returns marks for content of fields that all kinds have.
 fn standard(schema: &Value) -> Vec<String> {
-    let mut words = Words::of(schema);
+    let mut words = Words::from_object(schema);
     description(&mut words);
     words.take("type");
     // Documents use this for references.

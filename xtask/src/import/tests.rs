@@ -215,7 +215,7 @@ fn remaining_steps_are_listed() {
             files: Vec::new(),
             out: out.path().to_owned(),
         };
-        let mut report = Report::of(&drafts);
+        let mut report = Report::from_drafts(&drafts);
         report.crate_root(&import.out, &drafts);
         for (path, text) in write::files(&drafts) {
             import.write(&path, &text, &mut report).expect("a file");

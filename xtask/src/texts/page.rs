@@ -30,7 +30,7 @@ impl Page {
     /// Adds the texts among the literals of `file`.
     pub(super) fn add_literals(&mut self, file: &str, literals: &[Literal]) {
         for literal in literals {
-            let section = Section::of(literal);
+            let section = Section::from_literal(literal);
             if prose::is_text(literal, section) {
                 self.add(section, file, prose::label(literal), &literal.value);
             }

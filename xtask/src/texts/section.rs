@@ -48,7 +48,7 @@ impl Section {
     }
 
     /// Returns the section of a literal: the innermost scope that tells decides.
-    pub(super) fn of(literal: &Literal) -> Self {
+    pub(super) fn from_literal(literal: &Literal) -> Self {
         let mut scopes = literal.around.iter().rev();
         scopes.find_map(of_scope).unwrap_or(Self::Other)
     }

@@ -53,7 +53,7 @@ pub(super) fn check(
     path::rows_by(&attrs, &structure, diagnostics);
     let columns = column::columns(&attrs.columns, &structure, diagnostics);
     let paths = PathCheck::all(&attrs, &structure);
-    let names = Names::of(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
+    let names = Names::from_attrs(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
     let (group, version, kind) = (group?, version?, kind?);
     let api_version = names::api_version(&group, &version);
     Some(ResourceModel {
@@ -115,7 +115,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(attrs: &ResourceAttrs, kind: &str, diagnostics: &Diagnostics) -> Self {
+    fn from_attrs(attrs: &ResourceAttrs, kind: &str, diagnostics: &Diagnostics) -> Self {
         let resource =
             |name: &Option<Spanned<String>>, what| legal(name.as_ref(), what, names::resource_problem, diagnostics);
         let singular = resource(&attrs.singular, "a resource name").unwrap_or_else(|| kind.to_lowercase());

@@ -32,7 +32,7 @@ impl Level {
     }
 
     /// Returns the level of this name.
-    pub(super) fn of(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 }
@@ -71,7 +71,7 @@ impl Stage {
     }
 
     /// Returns the stage of this name.
-    pub(super) fn of(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stage| stage.as_str() == name)
     }
 

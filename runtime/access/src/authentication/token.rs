@@ -172,8 +172,8 @@ impl BearerTokens {
     /// Authenticates `token` for this server.
     pub(super) fn verdict(&self, token: &str) -> Outcome<'static, AuthenticationResult> {
         match self.review(token, self.audiences()) {
-            Outcome::Ready(review) => Outcome::Ready(AuthenticationResult::of(review)),
-            Outcome::Pending(review) => Outcome::pending(async { AuthenticationResult::of(review.await) }),
+            Outcome::Ready(review) => Outcome::Ready(AuthenticationResult::from_review(review)),
+            Outcome::Pending(review) => Outcome::pending(async { AuthenticationResult::from_review(review.await) }),
         }
     }
 }
@@ -192,7 +192,7 @@ impl VerifiedTokens {
 }
 
 impl AuthenticationResult {
-    fn of(review: TokenReview) -> Self {
+    fn from_review(review: TokenReview) -> Self {
         match review {
             Ok(found) => AuthenticationResult::User(found.identity),
             Err(reason) => AuthenticationResult::Invalid(reason),

@@ -90,7 +90,7 @@ impl GarbageCollector {
         directory: &GroupDirectory,
     ) -> Self {
         Self {
-            served: ServedKinds::of(tables),
+            served: ServedKinds::from_tables(tables),
             directory: directory.clone(),
             shared: Arc::new(Shared {
                 loopback: loopback.clone(),
@@ -119,7 +119,7 @@ impl GarbageCollector {
             }
             let remote = Arc::clone(&self.directory.load().remote);
             if !known_remote.is_some_and(|known| Arc::ptr_eq(&known, &remote)) {
-                for follower in self.shared.learn_remote(RemoteKinds::of(&remote)) {
+                for follower in self.shared.learn_remote(RemoteKinds::from_versions(&remote)) {
                     tasks.spawn(follower.run(Arc::clone(&self.shared)));
                 }
             }

@@ -56,7 +56,7 @@ impl Metadata {
     }
 
     /// Reads the metadata of an object whose fields are in any order.
-    pub(super) fn of(object: &Value) -> Self {
+    pub(super) fn from_object(object: &Value) -> Self {
         let metadata = &object["metadata"];
         let texts = |field: &str| Vec::<String>::deserialize(&metadata[field]).unwrap_or_default();
         Self {
@@ -155,10 +155,10 @@ mod tests {
     fn fields_may_stand_in_any_order() {
         let object = serde_json::json!({"metadata": {"managedFields": [{}], "finalizers": ["orphan"], "uid": "u1",
             "ownerReferences": [{"uid": "u2", "kind": "Node"}], "deletionTimestamp": "2026-01-02T03:04:05Z"}});
-        let metadata = Metadata::of(&object);
+        let metadata = Metadata::from_object(&object);
         assert!(metadata.deleted && metadata.is_held_by(ORPHAN));
         assert_eq!((metadata.uid.as_str(), metadata.owners[0].uid.as_str()), ("u1", "u2"));
-        assert_eq!(Metadata::of(&serde_json::json!([])), Metadata::default());
+        assert_eq!(Metadata::from_object(&serde_json::json!([])), Metadata::default());
     }
 
     #[test]

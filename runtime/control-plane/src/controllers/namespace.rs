@@ -59,7 +59,7 @@ impl NamespaceController {
     ) -> Option<Self> {
         let namespaces = crate::namespaces::store(stores)?;
         Some(Self {
-            kinds: ServedKinds::of(tables),
+            kinds: ServedKinds::from_tables(tables),
             directory: directory.clone(),
             namespaces,
             loopback: loopback.clone(),

@@ -35,7 +35,7 @@ pub(super) struct RemoteKind {
 
 impl RemoteKinds {
     /// The kinds of `versions`.
-    pub(super) fn of(versions: &[RemoteVersion]) -> Self {
+    pub(super) fn from_versions(versions: &[RemoteVersion]) -> Self {
         let mut versions: Vec<&RemoteVersion> = versions.iter().collect();
         versions.sort_by(|left, right| {
             let (left, right) = (&left.priority, &right.priority);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_kind_is_followed_in_its_best_version_and_known_in_all() {
-        let kinds = RemoteKinds::of(&[version("v1alpha1", 10), version("v1", 10), version("v2", 5)]);
+        let kinds = RemoteKinds::from_versions(&[version("v1alpha1", 10), version("v1", 10), version("v2", 5)]);
         let followed: Vec<&str> = kinds.collectable().map(|kind| &*kind.path).collect();
         assert_eq!(followed, ["/apis/shop.example.com/v1/orders"]);
         assert!(kinds.named("shop.example.com/v2", "Order").is_some());
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn paths_lead_to_names_and_back() {
-        let kinds = RemoteKinds::of(&[version("v1", 10)]);
+        let kinds = RemoteKinds::from_versions(&[version("v1", 10)]);
         let orders = kinds.named("shop.example.com/v1", "Order").unwrap();
         let path = orders.path_of("default", "a");
         assert_eq!(path, "/apis/shop.example.com/v1/namespaces/default/orders/a");

@@ -79,7 +79,7 @@ pub struct ServedKind {
 
 impl ServedKinds {
     /// Follows the kinds in `tables`, those of a chain.
-    pub fn of(tables: &[SharedTable]) -> Self {
+    pub fn from_tables(tables: &[SharedTable]) -> Self {
         Self {
             seen: tables.iter().map(|_| Arc::default()).collect(),
             swaps: tables.iter().map(SharedTable::changes).collect(),
@@ -92,7 +92,7 @@ impl ServedKinds {
     /// [`ServedKinds::changes`].
     pub fn now(&self) -> Kinds {
         let mut kinds = Kinds::default();
-        kinds.update(Self::of(&self.tables).changes());
+        kinds.update(Self::from_tables(&self.tables).changes());
         kinds
     }
 
@@ -137,7 +137,7 @@ impl KindChanges {
 }
 
 impl Versions {
-    fn of(kind: &Arc<ServedKind>) -> Self {
+    fn from_kind(kind: &Arc<ServedKind>) -> Self {
         Self {
             best: Arc::clone(kind),
             served: Vec::new(),
@@ -210,7 +210,7 @@ impl Kinds {
             let prefix: Arc<str> = version.prefix().into();
             self.by_name.insert(version.name(), Arc::clone(&prefix));
             let kind = self.by_prefix.entry(Arc::clone(&prefix));
-            kind.or_insert_with(|| Versions::of(&version)).add(version);
+            kind.or_insert_with(|| Versions::from_kind(&version)).add(version);
             concerned.insert(prefix);
         }
         for prefix in &concerned {
@@ -365,7 +365,7 @@ impl fmt::Debug for ServedKinds {
 #[cfg(test)]
 impl ServedKind {
     /// Creates a kind for tests that only has a store.
-    pub fn of(store: &Arc<ResourceStore>) -> Self {
+    pub fn from_store(store: &Arc<ResourceStore>) -> Self {
         let facts = store.facts();
         let resource = ServedResource {
             group: facts.group.clone(),

@@ -294,8 +294,8 @@ impl Round<'_> {
         let error = match mutated {
             Ok(false) => return,
             Ok(true) => PolicyError::None,
-            Err(Fault::Mutation(why)) => PolicyError::of(why),
-            Err(Fault::Server(error)) => PolicyError::of(error.message()),
+            Err(Fault::Mutation(why)) => PolicyError::classify(why),
+            Err(Fault::Server(error)) => PolicyError::classify(error.message()),
         };
         let Invocation {
             active_policy, binding, ..

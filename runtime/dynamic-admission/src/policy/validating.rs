@@ -111,7 +111,7 @@ impl Validation<'_> {
 
     async fn policy(&mut self, active_policy: &ActiveValidatingPolicy, objects: &Objects<'_>) -> ApiResult<()> {
         let sources = &self.plugin.sources;
-        let labels = ObjectLabels::of(&self.request, objects);
+        let labels = ObjectLabels::from_request(&self.request, objects);
         let around = (&*sources.equivalents, &*sources.objects);
         let target = match active_policy.matcher.selects(&self.request, labels, around) {
             Ok(Some(target)) => target,
@@ -176,7 +176,7 @@ impl Validation<'_> {
         let sources = &self.plugin.sources;
         let position = match self.versions.iter().position(|(known, _)| known == target) {
             Some(position) => position,
-            None => match Documents::of(&self.request, objects, target).await {
+            None => match Documents::convert(&self.request, objects, target).await {
                 Ok(documents) => {
                     self.versions.push((target.clone(), documents));
                     self.versions.len() - 1
@@ -231,7 +231,7 @@ impl Validation<'_> {
             match decision.outcome {
                 Outcome::Admitted => {}
                 Outcome::Failed if active_policy.ignores_failures => {
-                    let error = PolicyError::of(&decision.message);
+                    let error = PolicyError::classify(&decision.message);
                     let enforcement = Enforcement::Allow;
                     let policies = metrics.policies();
                     policies.validated(&active_policy.name, &binding.name, error, enforcement, decision.elapsed);
@@ -244,7 +244,7 @@ impl Validation<'_> {
                 AnnotationResult::Publish(key, value) => annotations.add(key, value),
                 AnnotationResult::Failed(_) if active_policy.ignores_failures => {}
                 AnnotationResult::Failed(message) => {
-                    let (error, took) = (PolicyError::of(&message), std::time::Duration::ZERO);
+                    let (error, took) = (PolicyError::classify(&message), std::time::Duration::ZERO);
                     let policies = metrics.policies();
                     policies.validated(&active_policy.name, &binding.name, error, Enforcement::Deny, took);
                     self.denials.push(Denial {
@@ -266,7 +266,7 @@ impl Validation<'_> {
         decision: &Decision,
     ) {
         let attributes = self.request.attributes;
-        let error = PolicyError::of(&decision.message);
+        let error = PolicyError::classify(&decision.message);
         for action in &binding.actions {
             let enforcement = match action.as_str() {
                 "Deny" => {

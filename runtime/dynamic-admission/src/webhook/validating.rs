@@ -70,7 +70,7 @@ impl ValidatingWebhooks {
         let mut versions: Vec<(Target, Documents)> = Vec::new();
         let mut invocations = Vec::new();
         for webhook in webhooks {
-            let labels = ObjectLabels::of(request, objects);
+            let labels = ObjectLabels::from_request(request, objects);
             let Some(target) = webhook.selects(request, labels, &self.sources)? else {
                 continue;
             };
@@ -78,7 +78,7 @@ impl ValidatingWebhooks {
             let version = match known {
                 Some(version) => version,
                 None => {
-                    let documents = Documents::of(request, objects, &target).await?;
+                    let documents = Documents::convert(request, objects, &target).await?;
                     versions.push((target, documents));
                     versions.len() - 1
                 }

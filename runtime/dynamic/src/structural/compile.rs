@@ -101,7 +101,7 @@ impl Compiler<'_> {
         let count = |name: &str| schema.get(name).and_then(Value::as_u64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
         Limits {
-            format: Format::of(schema_type, str_of(schema, "format")),
+            format: Format::from_name(schema_type, str_of(schema, "format")),
             maximum: number("maximum"),
             exclusive_maximum: flag("exclusiveMaximum"),
             minimum: number("minimum"),

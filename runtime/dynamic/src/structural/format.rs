@@ -22,7 +22,7 @@ pub struct Format {
 impl Format {
     /// The format called `name` of values of a type; `None` if nothing is known about it.
     #[must_use]
-    pub fn of(schema_type: SchemaType, name: &str) -> Option<Self> {
+    pub fn from_name(schema_type: SchemaType, name: &str) -> Option<Self> {
         let holds = match schema_type {
             SchemaType::Integer => matches!(name, "int32" | "int64").then_some(None)?,
             SchemaType::Number => matches!(name, "float" | "double").then_some(None)?,

@@ -23,7 +23,7 @@ pub(super) fn estimate(
     let target_size = target.map(size);
     let sizes: Vec<Range> = args.iter().map(size).collect();
     let first = sizes.first().copied();
-    let price = Price::of(function, id);
+    let price = Price::for_overload(function, id);
     Some(match price {
         Price::One | Price::Sum => return None,
         Price::Nothing => joined(estimator, target?, target_size?, first),

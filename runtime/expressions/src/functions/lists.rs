@@ -380,7 +380,7 @@ fn insert<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn put<'d>(target: &mut BTreeMap<Key, Value<'d>>, key: &Value<'d>, value: Value<'d>) -> Result<(), Fault> {
-    let place = Key::of(key).ok_or_else(|| Fault::new("unsupported key type"))?;
+    let place = Key::from_value(key).ok_or_else(|| Fault::new("unsupported key type"))?;
     match target.insert(place, value) {
         None => Ok(()),
         Some(_) => Err(Fault::new(format!(

@@ -83,7 +83,7 @@ mod tests {
             patterns: &patterns,
             compiled: HashMap::new(),
             budget: 1,
-            effort: Effort::of(64 << 10),
+            effort: Effort::from_bytes(64 << 10),
         };
         assert!(pattern(&mut context, "a", 1).is_ok());
         assert!(pattern(&mut context, "a", 1).is_ok(), "it is known by now");

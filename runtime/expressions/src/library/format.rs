@@ -101,7 +101,7 @@ fn prefix(text: &str) -> String {
 
 /// True if a string is valid in a format that schemas have, too.
 fn is_of(format: &str, text: &str) -> bool {
-    structural::Format::of(SchemaType::String, format).is_some_and(|format| format.holds(text))
+    structural::Format::from_name(SchemaType::String, format).is_some_and(|format| format.holds(text))
 }
 
 /// Returns the format with the name `key` in expressions.

@@ -118,7 +118,7 @@ impl Writer {
             Value::Map(map) => {
                 let mut entries = JsonMap::new();
                 for (key, value) in map.entries()? {
-                    let Some(Key::String(name)) = Key::of(&key) else {
+                    let Some(Key::String(name)) = Key::from_value(&key) else {
                         let shown = crate::functions::format::plain(&key);
                         return Err(Fault::new(format!(
                             "map key {shown:?} is of type {}, not string",

@@ -27,7 +27,7 @@ impl ObjectType {
     /// Returns the type of the custom kind `kind` with `schema`; `None` if expressions cannot access its objects.
     #[must_use]
     pub fn of_schema(kind: &str, schema: &Structural) -> Option<Self> {
-        let Type::Struct(declared) = Declared::of(schema, true, kind)?.ty else {
+        let Type::Struct(declared) = Declared::from_schema(schema, true, kind)?.ty else {
             return None;
         };
         let mut fields = declared.fields.clone();

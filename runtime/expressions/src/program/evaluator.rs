@@ -240,7 +240,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         let mut values = BTreeMap::new();
         for entry in entries {
             let key = self.eval(&entry.key)?;
-            let place = Key::of(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let place = Key::from_value(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
             let value = match self.eval(&entry.value)? {
                 Value::Optional(None) if entry.is_optional => continue,
                 Value::Optional(Some(value)) if entry.is_optional => *value,

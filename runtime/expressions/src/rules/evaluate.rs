@@ -82,7 +82,7 @@ impl Walk<'_> {
                 let (Some(inner), Some(items)) = (&node.items, &schema.items) else {
                     return Ok(());
                 };
-                let correlation = Correlation::of(schema, old);
+                let correlation = Correlation::new(schema, old);
                 for (index, element) in elements.iter().enumerate() {
                     let path = format!("{path}[{index}]");
                     let old = correlation.as_ref().and_then(|correlation| correlation.find(element));

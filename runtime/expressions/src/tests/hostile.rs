@@ -146,7 +146,7 @@ fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
     // A small part of the effort that evaluation may spend.
     fn shown_within(expression: &str) -> String {
         let program = Environment::new().compile(expression).expect(expression);
-        let evaluation = program.evaluate_within(&[], PER_CALL_LIMIT, Effort::of(4 << 20));
+        let evaluation = program.evaluate_within(&[], PER_CALL_LIMIT, Effort::from_bytes(4 << 20));
         match evaluation.result {
             Ok(value) => functions::format::plain(&value),
             Err(fault) => format!("error: {}", fault.message()),

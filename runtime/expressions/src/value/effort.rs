@@ -32,7 +32,7 @@ impl Default for Effort {
 impl Effort {
     /// Creates an allowance of `bytes`.
     #[cfg(test)]
-    pub(crate) fn of(bytes: usize) -> Self {
+    pub(crate) fn from_bytes(bytes: usize) -> Self {
         Self {
             left: bytes,
             ..Self::default()

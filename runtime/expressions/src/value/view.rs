@@ -145,7 +145,7 @@ impl<'d> Map<'d> {
     /// Returns the entry under `key`.
     pub(crate) fn get(&self, key: &Value<'_>) -> Option<Evaluated<'d>> {
         match self {
-            Map::Owned(entries) => entries.get(&Key::of(key)?).cloned().map(Ok),
+            Map::Owned(entries) => entries.get(&Key::from_value(key)?).cloned().map(Ok),
             Map::View {
                 entries,
                 schema,

@@ -75,7 +75,7 @@ impl ResourceQuotas {
         if attributes.namespace.is_empty() || is_new_namespace || attributes.is_for("", "events") {
             return Ok(());
         }
-        let evaluator = Evaluator::of(attributes, &*self.objects);
+        let evaluator = Evaluator::from_attributes(attributes, &*self.objects);
         let Some(request) = QuotaRequest::new(&evaluator, attributes, objects) else {
             return Ok(());
         };

@@ -306,7 +306,7 @@ impl KubernetesService {
     }
 
     fn slice(&self, addresses: &[IpAddr]) -> Value {
-        let address_type = addresses.first().map(|address| Family::of(*address).name());
+        let address_type = addresses.first().map(|address| Family::from_address(*address).name());
         let endpoints = addresses
             .iter()
             .map(|address| json!({"addresses": [address.to_string()], "conditions": {"ready": true}}));

@@ -58,7 +58,7 @@ impl QuotaController {
     ) -> Option<Self> {
         let quotas = ResourceClient::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
         Some(Self {
-            served: ServedKinds::of(tables),
+            served: ServedKinds::from_tables(tables),
             kinds: Kinds::default(),
             watchers: vec![quotas.watch()],
             objects,

@@ -117,7 +117,7 @@ impl Addresses {
         service: &Service,
         dry_run: bool,
     ) -> Result<AllocatedAddress, AddressError> {
-        let pools = self.pools(Family::of(address));
+        let pools = self.pools(Family::from_address(address));
         if dry_run {
             // As in kube-apiserver, a dry run does not check that it is free.
             return match pools.first() {
@@ -224,7 +224,7 @@ pub(super) fn has_labels(address: &IPAddress) -> bool {
         .metadata
         .name
         .parse()
-        .map(|address: IpAddr| Family::of(address).name());
+        .map(|address: IpAddr| Family::from_address(address).name());
     let label = |key: &str| address.metadata.labels.get(key).map(String::as_str);
     label(MANAGED_BY) == Some(MANAGER) && family.is_ok_and(|family| label(FAMILY) == Some(family))
 }
@@ -235,7 +235,7 @@ fn object(address: IpAddr, service: &Service) -> Value {
         "kind": "IPAddress",
         "metadata": {
             "name": address.to_string(),
-            "labels": {FAMILY: Family::of(address).name(), MANAGED_BY: MANAGER},
+            "labels": {FAMILY: Family::from_address(address).name(), MANAGED_BY: MANAGER},
         },
         "spec": {"parentRef": {
             "resource": "services",

@@ -157,7 +157,7 @@ fn infer_families(service: &mut Service, cluster: &ClusterFamilies, errors: &mut
         if index < spec.ip_families.len() {
             continue;
         }
-        let family = ip::parse(address).map_or("unknown", |address| Family::of(address).name());
+        let family = ip::parse(address).map_or("unknown", |address| Family::from_address(address).name());
         if cluster.has(family) {
             spec.ip_families.push(family.to_owned());
         } else {

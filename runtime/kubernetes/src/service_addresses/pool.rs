@@ -47,7 +47,7 @@ impl Pool {
             IpAddr::V4(address) => u128::from(address.to_bits()),
             IpAddr::V6(address) => address.to_bits(),
         };
-        Family::of(address) == self.range.family() && self.band.contains(number)
+        Family::from_address(address) == self.range.family() && self.band.contains(number)
     }
 
     /// Returns all addresses in the order in which they are tried for a service that names none.

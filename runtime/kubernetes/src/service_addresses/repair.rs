@@ -181,7 +181,7 @@ impl ServiceAddresses {
     }
 
     async fn repair_address(&self, service: &Service, address: IpAddr) {
-        let family = Family::of(address).name();
+        let family = Family::from_address(address).name();
         if !self.addresses.knows(address) {
             let finding = Finding {
                 reason: "ClusterIPOutOfRange",

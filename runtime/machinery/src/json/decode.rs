@@ -352,7 +352,7 @@ impl<'a> Walk<'a> {
         let mut more = self.enter(b'}')?;
         while more {
             let key = self.reader.key()?;
-            if let Some(location) = FieldLocation::of(facts, &key, hint) {
+            if let Some(location) = FieldLocation::find(facts, &key, hint) {
                 hint = location.first() + 1;
                 let is_again = (self.strict || self.untyped) && seen.twice(location.number);
                 if self.strict && is_again {

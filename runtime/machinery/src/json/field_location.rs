@@ -18,7 +18,7 @@ pub(super) struct FieldLocation {
 
 impl FieldLocation {
     /// Finds the field `name`, first at index `hint`: documents mostly follow the order of the table.
-    pub(super) fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<FieldLocation> {
+    pub(super) fn find(facts: &'static StructFacts, name: &str, hint: usize) -> Option<FieldLocation> {
         if let Some(field) = facts.fields.get(hint)
             && field.name == name
             && !field.inline

@@ -74,7 +74,7 @@ impl<'p> Path<'p> {
             match path.step {
                 Step::Key(_) | Step::Index(_) => depth += 1,
                 Step::Field { owner, name } => {
-                    let field = FieldLocation::of(owner, name, 0)?.field;
+                    let field = FieldLocation::find(owner, name, 0)?.field;
                     return match field.go_type {
                         "" => None,
                         text => declared(owner, text, depth),

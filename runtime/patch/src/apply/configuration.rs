@@ -15,7 +15,7 @@ use crate::documents::{Parts, Schema, check, check_live, merge};
 /// The configuration does not match the kind, or sets a list or map that is atomic, which would replace what the object has in
 /// it.
 pub fn apply_configuration(object: &dyn Object, live: &Value, configuration: &Value) -> Result<Value, String> {
-    let schema = Schema::of(object);
+    let schema = Schema::from_object(object);
     if let Some(why) = check(configuration, schema) {
         return Err(format!("failed to convert patch object to typed object: {why}"));
     }

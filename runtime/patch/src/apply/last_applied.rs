@@ -29,7 +29,7 @@ pub(super) fn of(live: &dyn Object) -> Option<&String> {
 pub(super) fn matching(live: &dyn Object, document: &Value, schema: Schema<'_>) -> Option<BTreeSet<String>> {
     let last: Value = serde_json::from_str(of(live)?).ok()?;
     let mut fields = owned(&last, schema);
-    let difference = Difference::of(&last, document, schema);
+    let difference = Difference::new(&last, document, schema);
     for changed in [&difference.modified, &difference.added, &difference.removed] {
         fields.remove(changed);
     }

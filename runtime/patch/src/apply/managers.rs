@@ -135,7 +135,7 @@ impl Target<'_> {
     }
 
     fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema<'_>) -> Changes {
-        let mut difference = Difference::of(live, new, schema);
+        let mut difference = Difference::new(live, new, schema);
         difference.ignore(&self.ignored);
         difference.each_set(|set| self.write.limit(set));
         Changes {

@@ -41,7 +41,7 @@ pub fn apply(
     };
     let document = document_of(live)?;
     let conversions = ByObject { kind, versions };
-    let schema = KindSchema::of(live);
+    let schema = KindSchema::from_object(live);
     let mut target = Target {
         api_version: &kind.api_version,
         schema: &schema,
@@ -129,7 +129,7 @@ impl ByObject<'_> {
 
 impl Conversions for ByObject<'_> {
     fn schema(&self, api_version: &str) -> Option<KindSchema> {
-        self.zero(api_version).map(|zero| KindSchema::of(&*zero))
+        self.zero(api_version).map(|zero| KindSchema::from_object(&*zero))
     }
 
     fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, KindSchema)>, ApplyError> {
@@ -143,6 +143,6 @@ impl Conversions for ByObject<'_> {
         let Some(converted) = converted else {
             return Ok(None);
         };
-        Ok(Some((document_of(&*converted)?, KindSchema::of(&*converted))))
+        Ok(Some((document_of(&*converted)?, KindSchema::from_object(&*converted))))
     }
 }

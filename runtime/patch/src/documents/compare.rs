@@ -24,7 +24,7 @@ pub(crate) struct Difference<'a> {
 
 impl<'a> Difference<'a> {
     /// The changes from `old` to `new`.
-    pub(crate) fn of(old: &'a Value, new: &'a Value, schema: Schema<'a>) -> Self {
+    pub(crate) fn new(old: &'a Value, new: &'a Value, schema: Schema<'a>) -> Self {
         let mut difference = Self::default();
         difference.entries(old.as_object(), new.as_object(), schema);
         difference

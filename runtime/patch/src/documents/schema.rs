@@ -39,7 +39,7 @@ pub(crate) enum KindSchema {
 
 impl KindSchema {
     /// The schema of the kind of an object.
-    pub(crate) fn of(object: &dyn Object) -> Self {
+    pub(crate) fn from_object(object: &dyn Object) -> Self {
         match CustomKind::of(object.resource()) {
             Some(custom) => KindSchema::Custom(Arc::clone(custom.schema())),
             None => KindSchema::Declared(object.facts()),
@@ -123,7 +123,7 @@ impl<'s> Entry<'s> {
 impl<'s> Schema<'s> {
     /// The type of an object.
     #[must_use]
-    pub fn of(object: &'s dyn Object) -> Self {
+    pub fn from_object(object: &'s dyn Object) -> Self {
         match CustomKind::of(object.resource()) {
             Some(custom) => Schema::CustomKind(custom.schema()),
             None => Schema::Kind(object.facts()),

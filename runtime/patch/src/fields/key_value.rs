@@ -31,7 +31,7 @@ pub enum KeyValue<'a> {
 impl<'a> KeyValue<'a> {
     /// The plain value in a field; `None` when it holds none or something that cannot be a key.
     #[must_use]
-    pub fn of(view: &View<'a>) -> Option<Self> {
+    pub fn from_view(view: &View<'a>) -> Option<Self> {
         match view {
             View::Bool(value) => Some(Self::Bool(*value)),
             View::Int(value) => Some(Self::Int(*value)),

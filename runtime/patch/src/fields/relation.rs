@@ -76,7 +76,7 @@ pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -
             continue;
         };
         let value = match view.is_omitted(field) {
-            false => KeyValue::of(&view),
+            false => KeyValue::from_view(&view),
             true => field
                 .default
                 .and_then(|json| serde_json::from_str(json).ok())
@@ -102,5 +102,5 @@ fn key_field<'a>(element: &'a dyn Struct, key: &str) -> Option<(&'static FieldFa
 
 /// The step to an element of a set; `None` when it is not a plain value.
 pub(super) fn set_element(element: &dyn Value) -> Option<PathElement<'_>> {
-    KeyValue::of(&element.view()).map(PathElement::Value)
+    KeyValue::from_view(&element.view()).map(PathElement::Value)
 }

@@ -151,7 +151,7 @@ async fn review(
         // A question without attributes was refused before.
         (None, None) => ("", Target::Path("")),
     };
-    let selectors = resource.map(ParsedSelectors::of).unwrap_or_default();
+    let selectors = resource.map(ParsedSelectors::from_attributes).unwrap_or_default();
     let attributes = Attributes {
         user,
         verb,

@@ -15,7 +15,7 @@ pub(super) struct ParsedSelectors {
 }
 
 impl ParsedSelectors {
-    pub(super) fn of(resource: &ResourceAttributes) -> Self {
+    pub(super) fn from_attributes(resource: &ResourceAttributes) -> Self {
         let mut parsed = Self::default();
         if let Some(selector) = &resource.field_selector {
             let terms = terms(&selector.raw_selector, &selector.requirements, FieldQuery::parse, field);
@@ -103,7 +103,7 @@ mod tests {
     #[track_caller]
     fn check(resource: serde_json::Value, expected: [&str; 2], problems: &[&str]) {
         let resource: ResourceAttributes = serde_json::from_value(resource).unwrap();
-        let parsed = ParsedSelectors::of(&resource);
+        let parsed = ParsedSelectors::from_attributes(&resource);
         assert_eq!([&*parsed.field, &*parsed.label], expected);
         assert_eq!(parsed.problems, problems);
     }

@@ -27,7 +27,7 @@ pub(crate) struct Unread(Option<Arc<Mutex<Option<Body>>>>);
 
 impl Unread {
     /// Follows the body of `request`, if an unread rest of it can block the connection.
-    pub(crate) fn of(request: Request<Body>) -> (Self, Request<Body>) {
+    pub(crate) fn from_request(request: Request<Body>) -> (Self, Request<Body>) {
         // A client that sent `Expect: 100-continue` has not sent its body; streams of HTTP/2 do not block each other.
         let may_stay = request.version() <= Version::HTTP_11
             && !request.body().is_end_stream()
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn the_rest_of_a_refused_body_is_read_up_to_a_limit() {
         let (body, read) = frames();
-        let (unread, request) = Unread::of(Request::new(body));
+        let (unread, request) = Unread::from_request(Request::new(body));
         let mut body = request.into_body();
         body.frame().await.expect("there are many").expect("none fails");
         drop(body);
@@ -150,12 +150,12 @@ mod tests {
     async fn nothing_is_read_that_is_not_in_the_way() {
         let (body, read) = frames();
         let asks_first = Request::builder().header(EXPECT, "100-continue");
-        let (unread, request) = Unread::of(asks_first.body(body).expect("legal"));
+        let (unread, request) = Unread::from_request(asks_first.body(body).expect("legal"));
         drop(request);
         unread.drain().await;
         let (body, also_read) = frames();
         let stream = Request::builder().version(Version::HTTP_2);
-        let (unread, request) = Unread::of(stream.body(body).expect("legal"));
+        let (unread, request) = Unread::from_request(stream.body(body).expect("legal"));
         drop(request);
         unread.drain().await;
         assert_eq!(
@@ -167,7 +167,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_blocked_others_is_not_awaited() {
         let stalled = stream::pending::<Result<Bytes, Infallible>>();
-        let (unread, request) = Unread::of(Request::new(Body::from_stream(stalled)));
+        let (unread, request) = Unread::from_request(Request::new(Body::from_stream(stalled)));
         let mut body = request.into_body();
         assert!(body.frame().now_or_never().is_none());
         drop(body);
@@ -177,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_in_use_elsewhere_is_left_alone() {
         let (body, read) = frames();
-        let (unread, request) = Unread::of(Request::new(body));
+        let (unread, request) = Unread::from_request(Request::new(body));
         let mut kept = request.into_body();
         unread.drain().await;
         assert_eq!(read.load(Ordering::Relaxed), 0);

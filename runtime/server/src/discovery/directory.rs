@@ -126,7 +126,7 @@ impl Groups {
 impl ListedGroups {
     /// Returns the list of `registry`, which is read with the first use of the list.
     #[must_use]
-    pub fn of(registry: Arc<dyn GroupRegistry>) -> Self {
+    pub fn new(registry: Arc<dyn GroupRegistry>) -> Self {
         Self {
             registry,
             groups: Arc::default(),
@@ -205,7 +205,7 @@ mod tests {
         let (directory, registry) = (GroupDirectory::default(), Arc::new(CountedReads::default()));
         for _ in 0..1000 {
             directory.store(Groups {
-                listed: Some(ListedGroups::of(Arc::clone(&registry) as _)),
+                listed: Some(ListedGroups::new(Arc::clone(&registry) as _)),
                 ..Groups::default()
             });
             assert!(directory.load().lists("a.example", "v1"));

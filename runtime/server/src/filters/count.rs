@@ -34,7 +34,7 @@ impl Filter for Count {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let request = &exchange.request;
-        exchange.marks = LabelSource::of(request.method(), request.uri().query(), request.headers());
+        exchange.marks = LabelSource::from_request(request.method(), request.uri().query(), request.headers());
         Step::Continue
     }
 

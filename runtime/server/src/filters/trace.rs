@@ -38,7 +38,7 @@ impl Filter for Trace {
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let target = exchange.request.uri().path_and_query();
         exchange.traced = Some(Traced {
-            parent: TraceParent::of(exchange.request.headers()),
+            parent: TraceParent::from_headers(exchange.request.headers()),
             target: target.cloned(),
         });
         Step::Continue

@@ -36,7 +36,7 @@ impl Front {
 
     async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         let is_head = request.method() == Method::HEAD;
-        let (unread, request) = Unread::of(request);
+        let (unread, request) = Unread::from_request(request);
         let exchange = Exchange::new(request, connection, self.shutdown.clone(), self.features.clone());
         let mut answer = self.filters.serve(exchange, &self.router).await;
         unread.drain().await;

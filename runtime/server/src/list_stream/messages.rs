@@ -196,7 +196,7 @@ impl Slices for MessageList {
     }
 
     fn memory(&self) -> ListMemory {
-        ListMemory::of(&self.entries)
+        ListMemory::from_entries(&self.entries)
     }
 }
 

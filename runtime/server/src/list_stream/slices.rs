@@ -48,7 +48,7 @@ pub(crate) struct ListMemory {
 
 impl ListMemory {
     /// The memory of `entries`. Unstored entries belong to their list alone.
-    pub(super) fn of(entries: &[Arc<Entry>]) -> Self {
+    pub(super) fn from_entries(entries: &[Arc<Entry>]) -> Self {
         let mut memory = Self::default();
         for entry in entries {
             match entry.revision() {

@@ -82,7 +82,7 @@ impl TextList {
             },
             beta: output.beta,
             stage: number.map_or(Stage::Head, |number| Stage::Sorting(number, Vec::new())),
-            memory: ListMemory::of(&entries),
+            memory: ListMemory::from_entries(&entries),
             entries: entries.into_iter(),
             item: Vec::new(),
         }

@@ -14,7 +14,7 @@ pub(crate) struct LabelSource {
 
 impl LabelSource {
     /// Reads the head of a request that is about to be handled.
-    pub(crate) fn of(method: &Method, query: Option<&str>, headers: &HeaderMap) -> Self {
+    pub(crate) fn from_request(method: &Method, query: Option<&str>, headers: &HeaderMap) -> Self {
         if *method == Method::GET {
             return Self::default();
         }
@@ -52,7 +52,7 @@ pub(super) const PLACE: [&str; 7] = [
 ];
 
 impl<'a> Labels<'a> {
-    pub(super) fn of(info: &'a RequestInfo, marks: LabelSource, code: StatusCode) -> Self {
+    pub(super) fn new(info: &'a RequestInfo, marks: LabelSource, code: StatusCode) -> Self {
         Self {
             verb: verb(info, marks.apply),
             dry_run: marks.dry_run,

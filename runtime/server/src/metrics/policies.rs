@@ -49,7 +49,7 @@ impl PolicyError {
 
     /// Returns the error that a message of a policy is about.
     #[must_use]
-    pub fn of(message: &str) -> Self {
+    pub fn classify(message: &str) -> Self {
         match message {
             message if message.starts_with("compilation") => Self::Compilation,
             message if message.starts_with("validation failed due to running out of cost budget") => Self::OutOfBudget,
@@ -157,11 +157,11 @@ mod tests {
         let registry = Registry::new();
         let metrics = PolicyMetrics::new(&registry);
         let took = Duration::from_millis(1);
-        metrics.validated("p", "b", PolicyError::of("no"), Enforcement::Deny, took);
+        metrics.validated("p", "b", PolicyError::classify("no"), Enforcement::Deny, took);
         metrics.validated(
             "p",
             "c",
-            PolicyError::of("compilation error: x"),
+            PolicyError::classify("compilation error: x"),
             Enforcement::Warn,
             took,
         );

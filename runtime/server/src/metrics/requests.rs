@@ -224,7 +224,7 @@ impl RequestMetrics {
             self.count_own(&cell);
         }
         if matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT) {
-            let labels = self.rendered(Labels::of(&ctx.info, marks, code), &ctx.info);
+            let labels = self.rendered(Labels::new(&ctx.info, marks, code), &ctx.info);
             let values = [&labels.place()[..], &[code.as_str()]].concat();
             self.terminated.with_label_values(&values).inc();
         }
@@ -277,7 +277,7 @@ impl RequestMetrics {
     }
 
     fn cell(&self, info: &RequestInfo, marks: LabelSource, code: StatusCode) -> Arc<Cell> {
-        let labels = Labels::of(info, marks, code);
+        let labels = Labels::new(info, marks, code);
         let hash = self.hasher.hash_one(labels);
         let known = self.cells.load().get(&hash).cloned();
         known.unwrap_or_else(|| self.make_cell(hash, labels, info))

@@ -19,7 +19,7 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
         info: Arc::new(RequestInfo::new(method, &uri)),
         ..Context::unknown(shutdown)
     };
-    let marks = LabelSource::of(method, uri.query(), &HeaderMap::new());
+    let marks = LabelSource::from_request(method, uri.query(), &HeaderMap::new());
     let code = StatusCode::from_u16(code).unwrap();
     if ctx.info.is_long_running() {
         drop(metrics.begin(&ctx, marks, code));

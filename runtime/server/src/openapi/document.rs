@@ -46,7 +46,7 @@ impl OpenApiDocument {
 
     /// Returns a document of which only the compressed form is stored.
     pub(super) fn packed(bytes: &[u8]) -> Self {
-        Self::of(None, OnceLock::from(Packed::of(bytes)), Timestamp::now())
+        Self::of(None, OnceLock::from(Packed::compress(bytes)), Timestamp::now())
     }
 
     fn of(source: Option<Source>, packed: OnceLock<Packed>, changed: Timestamp) -> Self {
@@ -71,7 +71,7 @@ impl OpenApiDocument {
         let mut made = None;
         let packed = self.packed.get_or_init(|| {
             let bytes = make();
-            let packed = Packed::of(&bytes);
+            let packed = Packed::compress(&bytes);
             // Most clients request nothing but the hash.
             self.hash.get_or_init(|| hash_of(&bytes));
             made = Some(bytes);
@@ -91,7 +91,7 @@ impl OpenApiDocument {
     /// The document in protobuf, with the same modification time.
     pub(super) fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Vec<u8>) -> &Self {
         self.protobuf.get_or_init(|| {
-            let packed = Packed::of(&encode(&self.bytes()));
+            let packed = Packed::compress(&encode(&self.bytes()));
             Box::new(Self::of(None, OnceLock::from(packed), self.changed))
         })
     }
@@ -121,7 +121,7 @@ impl OpenApiDocument {
             }
             if gzip {
                 // All clients share the bytes.
-                response.extensions_mut().insert(RetainedMemory::of(0));
+                response.extensions_mut().insert(RetainedMemory::new(0));
             }
             *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
             response
@@ -141,7 +141,7 @@ impl OpenApiDocument {
     }
 
     fn compressed(&self) -> Bytes {
-        let packed = self.packed.get_or_init(|| Packed::of(&self.bytes()));
+        let packed = self.packed.get_or_init(|| Packed::compress(&self.bytes()));
         packed.gzip.clone()
     }
 }
@@ -155,7 +155,7 @@ struct Packed {
 }
 
 impl Packed {
-    fn of(bytes: &[u8]) -> Self {
+    fn compress(bytes: &[u8]) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let gzip = encoder.write_all(bytes).and_then(|()| encoder.finish());
         Self {

@@ -31,7 +31,7 @@ enum Coding {
 
 impl Coding {
     /// The content encoding of an answer; `None` for one that is not supported.
-    fn of(headers: &HeaderMap) -> Option<Self> {
+    fn from_headers(headers: &HeaderMap) -> Option<Self> {
         match headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes) {
             None | Some(b"") => Some(Self::Plain),
             Some(b"gzip") => Some(Self::Gzip),
@@ -86,7 +86,7 @@ pub(super) async fn rewritten(
     limits: &PageLimits,
     link: impl Fn(&str) -> String + Send + 'static,
 ) -> Result<Body, LinkError> {
-    let Some(coding) = Coding::of(headers) else {
+    let Some(coding) = Coding::from_headers(headers) else {
         return Ok(Body::new(body));
     };
     let mut page = BytesMut::new();

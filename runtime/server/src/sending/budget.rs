@@ -119,8 +119,8 @@ impl SendBudget {
         };
         let own = match (before.saturating_add(bytes) > COMMON, may_be_refused) {
             (false, _) => None,
-            (true, true) => Some(self.admit(user, RetainedMemory::of(bytes))?),
-            (true, false) => Some(self.charge(user, RetainedMemory::of(bytes))),
+            (true, true) => Some(self.admit(user, RetainedMemory::new(bytes))?),
+            (true, false) => Some(self.charge(user, RetainedMemory::new(bytes))),
         };
         Some(SmallCharge {
             _common: common,
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn one_user_has_no_more_than_its_share() {
         let budget = SendBudget::new(SendLimits { server: 128, user: 50 });
-        let admit = |user, bytes| budget.admit(user, RetainedMemory::of(bytes));
+        let admit = |user, bytes| budget.admit(user, RetainedMemory::new(bytes));
         let (ann, bob, cid) = (user("ann"), user("bob"), user("cid"));
         let first = admit(&ann, 40).expect("the first");
         assert!(admit(&ann, 11).is_none(), "more than her share");
@@ -218,7 +218,7 @@ mod tests {
         assert!(admit(&bob, 7).is_none(), "more than the server has for users");
         let large = admit(&cid, 1000).expect("everybody may have one");
         assert!(admit(&cid, 1).is_none());
-        let written = budget.charge(&ann, RetainedMemory::of(7));
+        let written = budget.charge(&ann, RetainedMemory::new(7));
         drop((first, second, third, large, written));
         assert!(is_empty(&budget));
     }
@@ -227,11 +227,11 @@ mod tests {
     fn a_quarter_is_left_to_the_cluster() {
         let budget = SendBudget::new(SendLimits { server: 100, user: 80 });
         let (ann, scheduler) = (user("ann"), user("system:kube-scheduler"));
-        let own = [&ann, &scheduler].map(|user| budget.admit(user, RetainedMemory::of(1)).expect("the first"));
-        let most = budget.admit(&ann, RetainedMemory::of(73)).expect("three quarters");
-        assert!(budget.admit(&ann, RetainedMemory::of(1)).is_none());
+        let own = [&ann, &scheduler].map(|user| budget.admit(user, RetainedMemory::new(1)).expect("the first"));
+        let most = budget.admit(&ann, RetainedMemory::new(73)).expect("three quarters");
+        assert!(budget.admit(&ann, RetainedMemory::new(1)).is_none());
         let reserved = budget
-            .admit(&scheduler, RetainedMemory::of(25))
+            .admit(&scheduler, RetainedMemory::new(25))
             .expect("the last quarter");
         drop((own, most, reserved));
         assert!(is_empty(&budget));

@@ -54,7 +54,7 @@ impl PatchKind {
     /// # Errors
     ///
     /// 415 when the type is unknown.
-    pub(super) fn of(call: &Call, representation: &dyn Representation) -> ApiResult<Option<Self>> {
+    pub(super) fn from_call(call: &Call, representation: &dyn Representation) -> ApiResult<Option<Self>> {
         let takes_cbor = call.ctx.features.has(&CBOR_SERVING);
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
@@ -89,7 +89,7 @@ impl Endpoint {
     }
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let kind = PatchKind::of(call, self.representation())?;
+        let kind = PatchKind::from_call(call, self.representation())?;
         let output = self.negotiate(
             &call.parts,
             Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),

@@ -85,7 +85,7 @@ impl Endpoint {
 
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &ScaleFacts) -> ApiResult<Response> {
-        let kind = PatchKind::of(call, self.representation())?;
+        let kind = PatchKind::from_call(call, self.representation())?;
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         call.record_patch(&body);

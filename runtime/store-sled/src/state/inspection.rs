@@ -68,7 +68,7 @@ impl StateInspection {
     /// # Errors
     ///
     /// The operating system refuses, or the state is of a newer version.
-    pub(crate) fn of(folder: &Path) -> Result<Self, LogError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, LogError> {
         if !folder.is_dir() {
             let damage = Some((folder.to_owned(), "it is missing".to_owned()));
             return Ok(Self {

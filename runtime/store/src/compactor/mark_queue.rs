@@ -35,7 +35,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    pub(crate) fn of(batch: &Batch, memory: usize) -> Option<Self> {
+    pub(crate) fn from_batch(batch: &Batch, memory: usize) -> Option<Self> {
         let size = |bytes: usize| bytes as u64;
         let disk = batch
             .records

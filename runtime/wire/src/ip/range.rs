@@ -47,13 +47,13 @@ impl IpRange {
     /// The family of its addresses.
     #[must_use]
     pub fn family(&self) -> Family {
-        Family::of(self.network)
+        Family::from_address(self.network)
     }
 
     /// True if `address` is one of its addresses.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        Family::of(address) == self.family() && Self::new(address, self.bits) == Some(*self)
+        Family::from_address(address) == self.family() && Self::new(address, self.bits) == Some(*self)
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) enum Style {
 
 /// The style that go-yaml picks for `text`; `key` for the key of a mapping.
 pub(super) fn of_text(text: &str, key: bool) -> Style {
-    let traits = Traits::of(text);
+    let traits = Traits::scan(text);
     if text.contains('\n') {
         return if key || !traits.block {
             Style::Double
@@ -41,7 +41,7 @@ struct Traits {
 }
 
 impl Traits {
-    fn of(text: &str) -> Self {
+    fn scan(text: &str) -> Self {
         let mut special = false;
         let mut space_before_break = false;
         let mut space_after_break = false;

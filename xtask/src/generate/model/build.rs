@@ -246,7 +246,7 @@ impl Builder<'_> {
                 let found = self.sources.resolve(at, &segments(path))?;
                 match self.sources.item(&found) {
                     Some(Item::Definition(_)) => Type::Struct(found),
-                    Some(Item::Alias(ty)) => self.resolve_type(&found.parent()?, &TypeRef::of(ty))?,
+                    Some(Item::Alias(ty)) => self.resolve_type(&found.parent()?, &TypeRef::from_type(ty))?,
                     _ => Type::Leaf(leaf::find(found.name())?),
                 }
             }

@@ -30,7 +30,7 @@ pub(super) fn definitions(definition: &Value, generated: &Value, drafts: &[Draft
             lost.push(format!("{name}: there is no draft"));
             continue;
         };
-        let drafted = Drafted::of(draft, text_of(&said["names"]["kind"]));
+        let drafted = Drafted::from_draft(draft, text_of(&said["names"]["kind"]));
         if version["storage"] == true {
             let kept = |key: &str| {
                 drafted
@@ -68,7 +68,7 @@ struct Drafted {
 }
 
 impl Drafted {
-    fn of(draft: &Draft, kind: &str) -> Self {
+    fn from_draft(draft: &Draft, kind: &str) -> Self {
         let structs: BTreeMap<&str, &StructDraft> =
             draft.structs.iter().map(|item| (item.name.as_str(), item)).collect();
         let mut drafted = Self::default();

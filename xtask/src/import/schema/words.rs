@@ -10,7 +10,7 @@ pub(crate) struct Words<'s> {
 }
 
 impl<'s> Words<'s> {
-    pub(crate) fn of(object: &'s Value) -> Self {
+    pub(crate) fn from_object(object: &'s Value) -> Self {
         let members = object.as_object().into_iter().flatten();
         Self {
             left: members.map(|(word, value)| (word.as_str(), value)).collect(),

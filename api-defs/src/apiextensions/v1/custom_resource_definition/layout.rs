@@ -34,7 +34,7 @@ struct Shared {
 }
 
 impl<'d> Layout<'d> {
-    pub(super) fn of(spec: &'d CustomResourceDefinitionSpec) -> Self {
+    pub(super) fn from_spec(spec: &'d CustomResourceDefinitionSpec) -> Self {
         let versions = &spec.versions;
         let all = |same: fn(&CustomResourceDefinitionVersion, &CustomResourceDefinitionVersion) -> bool| {
             versions.iter().all(|version| same(version, &versions[0]))
@@ -124,7 +124,7 @@ impl<'d> Layout<'d> {
 impl CustomResourceDefinitionSpec {
     /// Iterates over all distinct schemas.
     pub(super) fn schemas(&self) -> impl Iterator<Item = &JSONSchemaProps> {
-        let layout = Layout::of(self);
+        let layout = Layout::from_spec(self);
         let common = layout.common_schema();
         let shared = layout.shared.schema;
         let own = self.versions.iter().filter(move |_| !shared);

@@ -115,7 +115,7 @@ fn check_stored_versions(definition: &CustomResourceDefinition, errors: &mut Fie
 }
 
 fn check_spec(spec: &CustomResourceDefinitionSpec, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    let layout = Layout::of(spec);
+    let layout = Layout::from_spec(spec);
     check_group(&spec.group, errors);
     match spec.scope.as_str() {
         "" => errors.required("scope", ""),

@@ -87,7 +87,7 @@ impl PodCertificateRequest {
         };
         let before = errors.count();
         check_names(&leaf, errors);
-        if old.spec.key() != Some(Key::of(leaf.public_key())) {
+        if old.spec.key() != Some(Key::from_info(leaf.public_key())) {
             return errors.invalid(
                 CHAIN,
                 chain,

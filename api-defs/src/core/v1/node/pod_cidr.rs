@@ -33,7 +33,7 @@ impl NodeSpec {
         }
         let families: Vec<Option<Family>> = cidrs
             .iter()
-            .map(|cidr| ip::parse_range(cidr).map(|(address, _)| Family::of(address)))
+            .map(|cidr| ip::parse_range(cidr).map(|(address, _)| Family::from_address(address)))
             .collect();
         if let Some(index) = families.iter().position(Option::is_none) {
             let bad = &cidrs[index];

@@ -79,7 +79,7 @@ fn check_addresses(ips: &[String], errors: &mut FieldErrors) -> bool {
 fn check_families(service: &Service, errors: &mut FieldErrors) {
     let spec = &service.spec;
     let ips = &spec.cluster_ips;
-    let family = |address: &String| ip::parse(address).map(Family::of);
+    let family = |address: &String| ip::parse(address).map(Family::from_address);
     if ips.len() > 1 && !ips[1..].iter().any(|address| family(address) != family(&ips[0])) {
         let complaint = "may specify no more than one IP for each IP family";
         errors.invalid("clusterIPs", ips.as_slice(), complaint);

@@ -92,7 +92,7 @@ fn check_address(
     errors: &mut FieldErrors,
 ) {
     if complaints.is_empty() {
-        if ip::parse(address).map(ip::Family::of) != Some(family) {
+        if ip::parse(address).map(ip::Family::from_address) != Some(family) {
             errors.invalid("addresses", address, format!("must be an {} address", family.name()));
         }
         complaints = ip::check_reachable(address);

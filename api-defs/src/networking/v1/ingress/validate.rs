@@ -23,14 +23,14 @@ struct Tolerance {
 impl Ingress {
     /// Reports errors in the ingress, which replaces `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let mut tolerance = old.map(|old| Tolerance::of(&old.spec)).unwrap_or_default();
+        let mut tolerance = old.map(|old| Tolerance::from_spec(&old.spec)).unwrap_or_default();
         tolerance.service_names |= errors.features().has(&RELAXED_SERVICE_NAME_VALIDATION);
         self.spec.check(tolerance, &mut errors.at("spec"));
     }
 }
 
 impl Tolerance {
-    fn of(spec: &IngressSpec) -> Self {
+    fn from_spec(spec: &IngressSpec) -> Self {
         let bad_rule = |rule: &IngressRule| {
             let mut errors = FieldErrors::default();
             rule.check_paths(Self::default(), &mut errors);

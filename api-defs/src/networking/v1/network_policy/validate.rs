@@ -21,7 +21,7 @@ struct Tolerance<'o> {
 impl NetworkPolicySpec {
     /// Reports errors in the spec, which replaces `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let tolerance = Tolerance::of(old);
+        let tolerance = Tolerance::from_old(old);
         let errors = &mut *errors.at("spec");
         check_label_selector(&self.pod_selector, tolerance.values, &mut errors.at("podSelector"));
         for (index, rule) in self.ingress.iter().enumerate() {
@@ -46,7 +46,7 @@ impl NetworkPolicySpec {
 }
 
 impl<'o> Tolerance<'o> {
-    fn of(old: Option<&'o NetworkPolicySpec>) -> Self {
+    fn from_old(old: Option<&'o NetworkPolicySpec>) -> Self {
         let Some(old) = old else {
             return Self {
                 values: SelectorValues::Legal,

@@ -20,7 +20,7 @@ const PROTO_LAST: u32 = (1 << 29) - 1;
 /// Returns the model of a named field.
 pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics) -> Option<CheckedField> {
     let ident = field.ident.clone()?;
-    let shape = TypeRef::of(&field.ty);
+    let shape = TypeRef::from_type(&field.ty);
     holdable(field, &shape, diagnostics);
     inline(&attrs, &shape, diagnostics);
     let name = name(&attrs, &unraw(&ident), diagnostics);

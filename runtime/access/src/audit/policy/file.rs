@@ -97,7 +97,7 @@ impl PolicyFile {
 impl RuleFile {
     /// Returns the rule with what the policy says for all; reports problems.
     fn check(self, omitted: Stages, omit_managed_fields: bool, errors: &mut FieldErrors) -> Rule {
-        let level = Level::of(&self.level).unwrap_or_else(|| {
+        let level = Level::from_name(&self.level).unwrap_or_else(|| {
             match self.level.is_empty() {
                 true => errors.required("level", ""),
                 false => errors.not_supported("level", self.level.as_str(), &Level::ALL.map(Level::as_str)),
@@ -169,7 +169,7 @@ fn check_path(path: &str, errors: &mut FieldErrors) {
 fn stages(names: &[String], errors: &mut FieldErrors) -> Stages {
     let mut known = Vec::new();
     for (index, name) in names.iter().enumerate() {
-        match Stage::of(name) {
+        match Stage::from_name(name) {
             Some(stage) => known.push(stage),
             None => {
                 let mut errors = errors.at_index("", index);

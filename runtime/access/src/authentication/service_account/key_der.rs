@@ -107,7 +107,7 @@ impl Curve {
         }
     }
 
-    fn of(id: ObjectIdentifier) -> Option<Self> {
+    fn from_oid(id: ObjectIdentifier) -> Option<Self> {
         Self::ALL.into_iter().find(|curve| *curve.id() == id)
     }
 
@@ -171,7 +171,7 @@ pub(super) fn ec_private(der: &[u8], curve: Option<Curve>) -> Option<EcKey> {
 fn ec_fields(der: &[u8], curve: Option<Curve>) -> Option<(Curve, EcPrivateKey<'_>)> {
     let key = EcPrivateKey::from_der(der).ok()?;
     let curve = match key.parameters {
-        Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
+        Some(EcParameters::NamedCurve(id)) => Curve::from_oid(id)?,
         None => curve?,
     };
     Some((curve, key))
@@ -191,7 +191,7 @@ fn inner(der: &[u8]) -> Option<Inner<'_>> {
     match key.algorithm.oid {
         RSA => Some(Inner::Rsa(key.private_key)),
         EC => {
-            let curve = key.algorithm.parameters_oid().ok().and_then(Curve::of);
+            let curve = key.algorithm.parameters_oid().ok().and_then(Curve::from_oid);
             Some(Inner::Ec(key.private_key, curve))
         }
         _ => None,
@@ -241,7 +241,7 @@ pub(super) fn public(der: &[u8]) -> Option<Public> {
     match info.algorithm.oid {
         RSA => rsa_public(key).map(Public::Rsa),
         EC => {
-            let curve = info.algorithm.parameters_oid().ok().and_then(Curve::of)?;
+            let curve = info.algorithm.parameters_oid().ok().and_then(Curve::from_oid)?;
             point(curve, key)
         }
         _ => None,

@@ -73,7 +73,7 @@ impl<'a> Action<'a> {
 
     /// The action of a request.
     #[must_use]
-    pub fn of(attributes: &Attributes<'a>) -> Self {
+    pub fn from_attributes(attributes: &Attributes<'a>) -> Self {
         Self::new(attributes.verb, &attributes.target)
     }
 }

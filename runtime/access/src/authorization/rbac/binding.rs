@@ -43,7 +43,7 @@ pub enum RoleKind {
 impl RoleKind {
     /// The kind with this name.
     #[must_use]
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         match name {
             "Role" => Self::Role,
             "ClusterRole" => Self::ClusterRole,

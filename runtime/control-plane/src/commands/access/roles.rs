@@ -27,7 +27,7 @@ pub(super) async fn read(host: &Host) -> Result<Policy> {
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
                 role: RoleRef {
-                    kind: RoleKind::of(text(&binding, "/roleRef/kind")),
+                    kind: RoleKind::from_name(text(&binding, "/roleRef/kind")),
                     name: text(&binding, "/roleRef/name").to_owned(),
                 },
                 subjects: binding["subjects"]

@@ -134,7 +134,7 @@ impl Kind {
         };
         match loopback.send(Method::GET, &kind.path_of(namespace, name), None).await {
             Ok(object) => Ok(Some(State {
-                metadata: Metadata::of(&object),
+                metadata: Metadata::from_object(&object),
                 resource_version: text(&object, "/metadata/resourceVersion").to_owned(),
             })),
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(None),

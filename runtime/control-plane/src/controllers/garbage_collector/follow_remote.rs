@@ -133,7 +133,7 @@ impl RemoteFollower {
             self.kind.path
         );
         let body = shared.loopback.read(&path, WATCH).await?;
-        let mut lines = Lines::of(body);
+        let mut lines = Lines::from_body(body);
         while let Some(event) = lines.next().await? {
             match text(&event, "/type") {
                 "ADDED" | "MODIFIED" => self.put(shared, &event["object"]),
@@ -169,7 +169,7 @@ impl RemoteFollower {
     }
 
     fn put(&self, shared: &Shared, object: &Value) {
-        let metadata = Metadata::of(object);
+        let metadata = Metadata::from_object(object);
         let id = remote_id(&self.kind, object);
         let attention = shared.graph().put(&id, &metadata);
         lock(&self.known).insert(id, metadata.uid);
@@ -207,7 +207,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(body: Body) -> Self {
+    fn from_body(body: Body) -> Self {
         Self {
             body: body.into_data_stream(),
             rest: Vec::new(),
@@ -244,7 +244,7 @@ mod tests {
     async fn lines_are_put_together_from_parts() {
         let parts = [r#"{"type":"#, "\"ADDED\"}\n{\"type\":\"DEL", "ETED\"}\n{\"cut"];
         let parts = parts.map(Ok::<_, std::io::Error>);
-        let mut lines = Lines::of(Body::from_stream(futures_util::stream::iter(parts)));
+        let mut lines = Lines::from_body(Body::from_stream(futures_util::stream::iter(parts)));
         assert_eq!(lines.next().await.unwrap(), Some(json!({"type": "ADDED"})));
         assert_eq!(lines.next().await.unwrap(), Some(json!({"type": "DELETED"})));
         assert_eq!(lines.next().await.unwrap(), None);
@@ -252,7 +252,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_no_json_is_an_error() {
-        let mut lines = Lines::of(Body::from("no json\n"));
+        let mut lines = Lines::from_body(Body::from("no json\n"));
         assert!(matches!(lines.next().await, Err(Broken::Json(_))));
     }
 }

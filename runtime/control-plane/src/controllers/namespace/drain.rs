@@ -101,7 +101,7 @@ mod tests {
             ConfigMap::RESOURCE,
             &Scheme::new(),
         ));
-        Arc::new(ServedKind::of(&store))
+        Arc::new(ServedKind::from_store(&store))
     }
 
     async fn write(kind: &ServedKind, name: &str, is_there: bool) {

@@ -17,7 +17,7 @@ use crate::resource_client::text;
 /// it is reported as undiscovered, and its objects stay until a client deletes them there.
 pub(super) async fn delete(contents: &mut Contents, loopback: &Loopback, versions: &[RemoteVersion], namespace: &str) {
     let mut unreachable: Vec<&str> = Vec::new();
-    let kinds = RemoteKinds::of(versions);
+    let kinds = RemoteKinds::from_versions(versions);
     let there = kinds.iter().filter(|kind| kind.is_current && kind.is_namespaced);
     for kind in there.filter(|kind| kind.allows(&["list", "delete"])) {
         if unreachable.contains(&kind.api_version.as_str()) {
@@ -91,7 +91,7 @@ impl Remains<'_> {
     async fn list(&self) -> Result<BTreeMap<String, Metadata>, LoopbackError> {
         let mut found = BTreeMap::new();
         let read = read_all(self.loopback, &self.path, |object| {
-            found.insert(text(object, "/metadata/name").to_owned(), Metadata::of(object));
+            found.insert(text(object, "/metadata/name").to_owned(), Metadata::from_object(object));
         });
         match read.await {
             Err(error) if error.status() != Some(StatusCode::NOT_FOUND) => Err(error),

@@ -60,7 +60,7 @@ impl Stored {
         let store = self.store(&custom(group, number));
         let resource = ServedResource {
             version: Cow::Owned(version.to_owned()),
-            ..ServedKind::of(&store).resource
+            ..ServedKind::from_store(&store).resource
         };
         let reads = Arc::clone(&self.reads);
         Arc::new(Counted { store, resource, reads })
@@ -102,7 +102,7 @@ fn a_change_reads_the_changed_kinds_alone() {
     let shared = SharedTable::new(Routes::new().build());
     swap(&shared, "a.example", &handlers);
     swap(&shared, "b.example", &[stored.handler("b.example", 0, "v1")]);
-    let mut served = ServedKinds::of(std::slice::from_ref(&shared));
+    let mut served = ServedKinds::from_tables(std::slice::from_ref(&shared));
     let mut kinds = Kinds::default();
     assert_eq!(kinds.update(served.changes()).len(), 201);
 
@@ -124,7 +124,7 @@ fn a_change_reads_the_changed_kinds_alone() {
 fn changes_lead_to_the_same_kinds_as_a_new_snapshot() {
     let stored = Stored::new();
     let shared = SharedTable::new(Routes::new().build());
-    let mut served = ServedKinds::of(std::slice::from_ref(&shared));
+    let mut served = ServedKinds::from_tables(std::slice::from_ref(&shared));
     let mut kinds = Kinds::default();
     let [old, older] = ["v1beta1", "v1alpha1"].map(|version| stored.handler("a.example", 0, version));
     let hub = stored.handler("a.example", 0, "v1");
@@ -154,7 +154,7 @@ fn removed_kinds_are_remembered_for_a_while() {
     let stored = Stored::new();
     let shared = SharedTable::new(Routes::new().build());
     let configs = stored.store(ConfigMap::RESOURCE);
-    let resource = ServedKind::of(&configs).resource;
+    let resource = ServedKind::from_store(&configs).resource;
     let reads = Arc::clone(&stored.reads);
     let built_in: Arc<dyn ResourceHandler> = Arc::new(Counted {
         store: configs,
@@ -162,7 +162,7 @@ fn removed_kinds_are_remembered_for_a_while() {
         reads,
     });
     swap(&shared, "", &[built_in]);
-    let mut served = ServedKinds::of(std::slice::from_ref(&shared));
+    let mut served = ServedKinds::from_tables(std::slice::from_ref(&shared));
     let mut known = Kinds::default();
     let mut forgotten = Vec::new();
     for number in 0..MAX_REMOVED + 2 {
@@ -180,7 +180,7 @@ fn removed_kinds_are_remembered_for_a_while() {
 async fn a_burst_of_changes_is_reported_once() {
     let stored = Stored::new();
     let shared = SharedTable::new(Routes::new().build());
-    let mut served = ServedKinds::of(std::slice::from_ref(&shared));
+    let mut served = ServedKinds::from_tables(std::slice::from_ref(&shared));
     let change = |number| swap(&shared, "a.example", &[stored.handler("a.example", number, "v1")]);
     change(0);
     // The wait is dropped once it has seen the change.

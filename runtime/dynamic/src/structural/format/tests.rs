@@ -1,7 +1,7 @@
 use super::*;
 
 fn check(name: &str, good: &[&str], bad: &[&str]) {
-    let format = Format::of(SchemaType::String, name).unwrap_or_else(|| panic!("{name} is known"));
+    let format = Format::from_name(SchemaType::String, name).unwrap_or_else(|| panic!("{name} is known"));
     for text in good {
         assert!(format.holds(text), "{text:?} is of the format {name}");
     }
@@ -138,10 +138,10 @@ fn names_and_what_is_not_known() {
     check("k8s-short-name", &["a-b"], &["A", "-a", "a.b"]);
     check("k8s-long-name", &["a.b-c"], &["A.b", "a..b"]);
     check("password", &["", "anything"], &[]);
-    assert!(Format::of(SchemaType::String, "semver").is_none());
-    assert!(Format::of(SchemaType::String, "int32").is_none());
-    assert!(Format::of(SchemaType::Integer, "uint8").is_none());
-    assert!(Format::of(SchemaType::Integer, "date").is_none());
-    assert!(Format::of(SchemaType::Number, "float").is_some_and(|format| !format.is_of_text()));
-    assert!(Format::of(SchemaType::Object, "date").is_none());
+    assert!(Format::from_name(SchemaType::String, "semver").is_none());
+    assert!(Format::from_name(SchemaType::String, "int32").is_none());
+    assert!(Format::from_name(SchemaType::Integer, "uint8").is_none());
+    assert!(Format::from_name(SchemaType::Integer, "date").is_none());
+    assert!(Format::from_name(SchemaType::Number, "float").is_some_and(|format| !format.is_of_text()));
+    assert!(Format::from_name(SchemaType::Object, "date").is_none());
 }

@@ -60,7 +60,7 @@ impl Structural {
 
     pub(super) fn check_list(&self, elements: &[Value], subject: Subject<'_, '_>, outcome: &mut Outcome) {
         if let Some(items) = &self.items {
-            let correlation = Correlation::of(self, subject.old);
+            let correlation = Correlation::new(self, subject.old);
             for (index, element) in elements.iter().enumerate() {
                 if outcome.is_full() {
                     return;

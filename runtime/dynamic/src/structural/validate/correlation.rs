@@ -16,7 +16,7 @@ pub struct Correlation<'v> {
 impl<'v> Correlation<'v> {
     /// The elements of `old`, in a list of the type `list`; `None` if its elements have no counterparts.
     #[must_use]
-    pub fn of(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
+    pub fn new(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
         let (ListKind::Map(keys), Some(Value::Array(elements)), Some(_)) = (&list.list, old, &list.items) else {
             return None;
         };
@@ -66,7 +66,7 @@ impl Structural {
                 }
                 match (&self.list, &self.items) {
                     (ListKind::Map(_), Some(items)) => {
-                        let correlation = Correlation::of(self, Some(old));
+                        let correlation = Correlation::new(self, Some(old));
                         let is_same = |element: &Value| {
                             let old = correlation.as_ref().and_then(|correlation| correlation.find(element));
                             old.is_some_and(|old| items.is_same(element, old))

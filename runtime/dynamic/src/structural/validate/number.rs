@@ -21,7 +21,7 @@ enum Digits {
 }
 
 impl Digits {
-    fn of(number: &Number) -> Self {
+    fn from_number(number: &Number) -> Self {
         match number.as_i64() {
             Some(whole) => Digits::Whole(whole),
             None => Digits::Point(number.as_f64().unwrap_or_default()),
@@ -46,7 +46,7 @@ impl Digits {
 
 impl Structural {
     pub(super) fn check_number(&self, number: &Number, location: &ValuePath<'_>, outcome: &mut Outcome) {
-        let number = Digits::of(number);
+        let number = Digits::from_number(number);
         self.check_range(number, "Checked", location, outcome);
         let Some(limits) = &self.limits else { return };
         if let Some(factor) = limits.multiple_of {

@@ -31,7 +31,7 @@ pub(crate) enum Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     /// Returns the evaluator for the kind that is written; `objects` are those that it may refer to.
-    pub(super) fn of(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
+    pub(super) fn from_attributes(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
         Self::of_kind(&attributes.resource.group, &attributes.resource.plural, objects)
     }
 

@@ -215,7 +215,7 @@ impl ValuePlan {
     }
 
     /// The plan of a value that is not the value of a field.
-    fn of(number: u32, ty: &'static TypeFacts) -> Self {
+    fn from_type(number: u32, ty: &'static TypeFacts) -> Self {
         Self::new(number, of_single(ty))
     }
 }
@@ -238,8 +238,8 @@ fn of_field(field: &'static FieldFacts) -> Operation {
     match field.ty.present() {
         // A list of plain values that can be absent is a message around the list; others are repeated.
         TypeFacts::List(_) if field.is_optional() && !is_repeated(&field.ty) => of_single(field.ty.present()),
-        TypeFacts::List(element) => Operation::Repeated(Box::new(ValuePlan::of(number, element))),
-        TypeFacts::Map(value) => Operation::Entries(Box::new(ValuePlan::of(2, value))),
+        TypeFacts::List(element) => Operation::Repeated(Box::new(ValuePlan::from_type(number, element))),
+        TypeFacts::Map(value) => Operation::Entries(Box::new(ValuePlan::from_type(2, value))),
         TypeFacts::Bytes => Operation::Bytes {
             is_optional: field.is_optional(),
         },
@@ -258,8 +258,8 @@ fn of_single(ty: &'static TypeFacts) -> Operation {
         TypeFacts::Bytes => Operation::Bytes { is_optional: true },
         TypeFacts::Scalar(facts) => of_scalar(facts),
         TypeFacts::Struct(inner) => Operation::Struct(Link::new(*inner)),
-        TypeFacts::List(element) => wrapped(Operation::Repeated(Box::new(ValuePlan::of(1, element)))),
-        TypeFacts::Map(value) => wrapped(Operation::Entries(Box::new(ValuePlan::of(2, value)))),
+        TypeFacts::List(element) => wrapped(Operation::Repeated(Box::new(ValuePlan::from_type(1, element)))),
+        TypeFacts::Map(value) => wrapped(Operation::Entries(Box::new(ValuePlan::from_type(2, value)))),
         TypeFacts::Optional(_) => Operation::Unsupported,
     }
 }

@@ -173,7 +173,7 @@ async fn registered_groups_order_the_plain_list_and_add_other_servers() {
         versions: versions.iter().map(ToString::to_string).collect(),
     };
     directory.store(Groups {
-        listed: Some(ListedGroups::of(Arc::new(Registered(vec![
+        listed: Some(ListedGroups::new(Arc::new(Registered(vec![
             listed("far.example.com", &["v2", "v1"]),
             listed("apps", &["v1"]),
         ])))),

@@ -267,11 +267,11 @@ impl ModeChecks<'_> {
         if uid.is_empty() {
             return Ok(());
         }
-        self.may_be(&Identity::of(AUTHENTICATION, "uids", uid)).await
+        self.may_be(&Identity::new(AUTHENTICATION, "uids", uid)).await
     }
 
     async fn groups(&self, groups: &[String]) -> ApiResult<()> {
-        let identity = |name| Identity::of(self.group_of_names(), "groups", name);
+        let identity = |name| Identity::new(self.group_of_names(), "groups", name);
         if self.is_constrained() {
             if groups.iter().any(String::is_empty) {
                 return self.refuse(&identity(""), "impersonating the empty string group is not allowed");
@@ -293,7 +293,7 @@ impl ModeChecks<'_> {
     async fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
         let identity = |key, value| Identity {
             subresource: key,
-            ..Identity::of(AUTHENTICATION, "userextras", value)
+            ..Identity::new(AUTHENTICATION, "userextras", value)
         };
         if self.is_constrained() && !extra.is_empty() {
             if let Some(problem) = extra.iter().find_map(|(key, values)| problem_of_extra(key, values)) {
@@ -316,7 +316,7 @@ impl ModeChecks<'_> {
 const AUTHENTICATION: &str = "authentication.k8s.io";
 
 impl<'a> Identity<'a> {
-    fn of(group: &'a str, resource: &'a str, name: &'a str) -> Self {
+    fn new(group: &'a str, resource: &'a str, name: &'a str) -> Self {
         Self {
             group,
             resource,

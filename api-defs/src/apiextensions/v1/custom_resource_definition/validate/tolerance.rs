@@ -141,7 +141,7 @@ fn unchanged_schemas(new: &CustomResourceDefinitionSpec, old: &CustomResourceDef
 fn many_fields(new: &CustomResourceDefinitionSpec, old: &CustomResourceDefinitionSpec) -> BTreeSet<String> {
     let is_kept =
         |now: &[SelectableField], before: &[SelectableField]| before.len() as u64 > selectable::MAX && now == before;
-    let (now, then) = (Layout::of(new), Layout::of(old));
+    let (now, then) = (Layout::from_spec(new), Layout::from_spec(old));
     let kept = new.versions.iter().filter(|version| {
         let before = before(old, version);
         before.is_some_and(|before| is_kept(now.selectable_of(version), then.selectable_of(before)))

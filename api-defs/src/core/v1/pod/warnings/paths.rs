@@ -25,7 +25,7 @@ pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
         alone(of, of_keys(&secret.items, Source::NONE));
     }
     if let Some(files) = &source.downward_api {
-        alone(Source::of("DownwardAPI"), of_files(&files.items, Source::NONE));
+        alone(Source::new("DownwardAPI"), of_files(&files.items, Source::NONE));
     }
     let Some(projected) = &source.projected else {
         return found;
@@ -39,7 +39,7 @@ pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
             ));
         }
         for file in of_projection(source) {
-            let of = Source::of("Projected");
+            let of = Source::new("Projected");
             found.extend(seen.add(file).map(|words| warning(&volume.name, of, &words)));
         }
     }
@@ -59,9 +59,9 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// The volume itself as the source.
-    const NONE: Self = Self::of("");
+    const NONE: Self = Self::new("");
 
-    const fn of(kind: &'static str) -> Self {
+    const fn new(kind: &'static str) -> Self {
         Self { kind, name: None }
     }
 
@@ -147,10 +147,10 @@ fn of_projection(source: &VolumeProjection) -> Vec<FilePath<'_>> {
         return of_keys(&secret.items, source);
     }
     if let Some(files) = source.downward_api.as_ref().filter(|files| !files.items.is_empty()) {
-        return of_files(&files.items, Source::of("DownwardAPI"));
+        return of_files(&files.items, Source::new("DownwardAPI"));
     }
     if let Some(token) = &source.service_account_token {
-        return vec![FilePath::new(&token.path, Source::of("ServiceAccountToken"))];
+        return vec![FilePath::new(&token.path, Source::new("ServiceAccountToken"))];
     }
     if let Some(bundle) = &source.cluster_trust_bundle {
         let name = bundle.name.as_ref().or(bundle.signer_name.as_ref());
@@ -166,7 +166,7 @@ fn of_projection(source: &VolumeProjection) -> Vec<FilePath<'_>> {
         (&certificate.credential_bundle_path, "PodCertificate credential bundle"),
     ];
     let files = files.into_iter().filter(|(path, _)| !path.is_empty());
-    files.map(|(path, of)| FilePath::new(path, Source::of(of))).collect()
+    files.map(|(path, of)| FilePath::new(path, Source::new(of))).collect()
 }
 
 #[cfg(test)]
