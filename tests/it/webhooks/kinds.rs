@@ -183,7 +183,7 @@ async fn actions_on_pods_are_asked_about() {
     setting
         .send(Method::POST, &format!("{PODS}/b/eviction"), &eviction, 201)
         .await;
-    // The node is not there: what counts is the call before.
+    // The node does not exist: the call before it counts.
     let exec = format!("{PODS}/a/exec?command=ls&stdout=true");
     setting.call(Method::POST, &exec, &Value::Null).await;
     setting

@@ -191,7 +191,7 @@ impl Queue {
 
     /// Lets a group grow for as long as its pace allows.
     fn wait_for_group<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let Some(wait) = state.pace.wait(state.submissions.len()) else {
+        let Some(wait) = state.pace.group_wait(state.submissions.len()) else {
             return state;
         };
         if state.bytes() >= BATCH_BYTES {
