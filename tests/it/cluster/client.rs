@@ -9,8 +9,8 @@ use fastrand::Rng;
 use http::Method;
 use planesmith_e2e::{Connection, Endpoint};
 use planesmith_torture::history::Recorder;
+use planesmith_torture::payload;
 use planesmith_torture::record::{Answer, Call, Precondition, Record, State};
-use planesmith_torture::word;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -164,7 +164,7 @@ impl Client {
         let length = self.random.usize(0..LARGEST);
         let id = self.recorder.call(|id| Call::Put {
             name: name.clone(),
-            word: word::name(id, length),
+            word: payload::name(id, length),
             expect,
             ttl: None,
         });
@@ -176,7 +176,7 @@ impl Client {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": metadata,
-            "data": {"value": word::content(&word::name(id, length))},
+            "data": {"value": payload::content(&payload::name(id, length))},
         });
         let (method, path) = match expect {
             Precondition::Absent => (Method::POST, collection()),
@@ -280,14 +280,14 @@ impl Client {
     }
 }
 
-/// The state that `object` shows; its word is [`word::DAMAGED`] if its value is not that of the write.
+/// The state that `object` shows; its word is [`payload::DAMAGED`] if its value is not that of the write.
 pub(super) fn state(object: &Value) -> State {
     let value = object["data"]["value"].as_str().unwrap_or_default();
     let word = value.split('.').next().unwrap_or_default();
-    let word = if word::content(word) == value {
+    let word = if payload::content(word) == value {
         word
     } else {
-        word::DAMAGED
+        payload::DAMAGED
     };
     State {
         name: name(object).to_owned(),

@@ -7,9 +7,9 @@ use fastrand::Rng;
 use planesmith_store::conformance::{THINGS, key};
 use planesmith_store::{At, Clock as _, Entry, Expect, ListQuery, Op, Revision, WriteError, WriteResult};
 
+use crate::payload;
 use crate::record::{Answer, Call, Precondition, Record, State};
 use crate::target::{Load, Target};
-use crate::word;
 
 /// Maximum time that a read waits for the newest state.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -101,11 +101,11 @@ impl Client {
         let recorder = &self.target.recorder;
         let id = recorder.call(|id| Call::Put {
             name: name.clone(),
-            word: word::name(id, length),
+            word: payload::name(id, length),
             expect,
             ttl,
         });
-        let draft = word::draft(&word::name(id, length));
+        let draft = payload::draft(&payload::name(id, length));
         let key = key(&name);
         let row = self.target.things.indexer().row(&key, draft.bytes());
         let op = Op::Put {
@@ -261,7 +261,7 @@ impl From<Precondition> for Expect {
 }
 
 fn state(entry: &Entry) -> State {
-    word::state(THINGS, entry)
+    payload::state(THINGS, entry)
 }
 
 fn answer(result: WriteResult) -> Answer {

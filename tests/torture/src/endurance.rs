@@ -14,7 +14,7 @@ use planesmith_store_sled::SledLog;
 use tokio::task::JoinSet;
 
 use self::mounted::{FileSystem, MountedDisk};
-use crate::word;
+use crate::payload;
 
 /// Writers at the same time. Each has objects of its own.
 const WRITERS: usize = 64;
@@ -214,7 +214,7 @@ impl Writer {
 
     async fn put(&mut self, index: usize, expect: Expect) -> Result<()> {
         let id = self.counts.calls.fetch_add(1, Ordering::Relaxed);
-        let word = word::name(id, self.random.usize(self.bytes / 2..=self.bytes * 3 / 2));
+        let word = payload::name(id, self.random.usize(self.bytes / 2..=self.bytes * 3 / 2));
         let name = name(self.first + index);
         let begin = Instant::now();
         let written = put(&self.things, &name, &word, expect).await;
@@ -235,7 +235,7 @@ impl Writer {
 }
 
 async fn put(things: &Arc<Collection>, name: &str, word: &str, expect: Expect) -> Result<Written, WriteError> {
-    let (key, draft) = (key(name), word::draft(word));
+    let (key, draft) = (key(name), payload::draft(word));
     let row = things.indexer().row(&key, draft.bytes());
     let op = Op::Put {
         key,
@@ -248,7 +248,7 @@ async fn put(things: &Arc<Collection>, name: &str, word: &str, expect: Expect) -
 }
 
 fn check_is(things: &Collection, name: &str, word: &str) -> Result<()> {
-    let found = things.get(&key(name)).map(|entry| word::state(THINGS, &entry).word);
+    let found = things.get(&key(name)).map(|entry| payload::state(THINGS, &entry).word);
     ensure!(
         found.as_deref() == Some(word),
         "{name} is {found:?}, but {word} was acknowledged"
@@ -269,7 +269,7 @@ async fn fill_and_free(
     disk.fill()?;
     let (mut added, mut refused) = (Vec::new(), 0);
     for number in 0.. {
-        let (name, word) = (format!("added-{number:07}"), word::name(u64::MAX - number, 2000));
+        let (name, word) = (format!("added-{number:07}"), payload::name(u64::MAX - number, 2000));
         match put(things, &name, &word, Expect::Absent).await {
             Ok(_) => added.push((name, word)),
             Err(WriteError::Full) => refused += 1,
@@ -310,7 +310,7 @@ async fn fill_and_free(
     let begin = Instant::now();
     let mut healed = None;
     while healed.is_none() || storage.alarms().iter().any(|alarm| alarm.kind == AlarmKind::NoSpace) {
-        let (name, word) = ("after".to_owned(), word::name(0, 2000));
+        let (name, word) = ("after".to_owned(), payload::name(0, 2000));
         if healed.is_none() && put(things, &name, &word, Expect::Absent).await.is_ok() {
             healed = Some(begin.elapsed());
         }

@@ -168,7 +168,7 @@ pub struct State {
     /// The key.
     #[serde(rename = "n")]
     pub name: String,
-    /// The object; see [`crate::word`].
+    /// The object; see [`crate::payload`].
     #[serde(rename = "w")]
     pub word: String,
     /// The revision of its write.

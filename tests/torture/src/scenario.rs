@@ -4,8 +4,8 @@ pub mod child;
 mod etcd;
 mod faults;
 mod kill;
-mod lives;
 mod loss_of_power;
+mod restarts;
 mod shared;
 
 use std::fmt;
@@ -100,7 +100,7 @@ impl Round<'_> {
         tally.rounds += 1;
         let failure = match self.scenario {
             Scenario::Memory | Scenario::Faults => {
-                let history = lives::run(self, &mut random, tally)?;
+                let history = restarts::run(self, &mut random, tally)?;
                 tally.note(&history.records);
                 verdict(history, String::new())
             }

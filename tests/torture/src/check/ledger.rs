@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{Findings, Promise};
 use crate::history::History;
+use crate::payload::DAMAGED;
 use crate::record::{Answer, Call, Kind, Precondition, Record, State};
-use crate::word::DAMAGED;
 
 /// Deletions that a finding about a deletion shows.
 const SHOWN_DELETIONS: usize = 6;

@@ -1,13 +1,13 @@
 //! Each key is linearizable. Keys are independent, so all of them together are, too.
 
 use super::ledger::{Invocation, Ledger, Outcome};
-use super::search::{Operation, Verdict, search};
+use super::search::{Operation, SearchResult, search};
 use super::{Findings, Promise};
 use crate::history::History;
 use crate::record::{Answer, Call, Precondition, State};
 
 /// Maximum number of operations that a finding shows.
-const SHOWN: usize = 16;
+const MAX_SHOWN: usize = 16;
 
 /// The state of a key with an object that nobody saw.
 const UNSEEN: u64 = u64::MAX;
@@ -32,15 +32,15 @@ pub(super) fn check(history: &History, ledger: &Ledger<'_>, findings: &mut Findi
     for name in ledger.chains.keys() {
         let operations = operations(history, ledger, name);
         match search(&operations, apply) {
-            Verdict::Explained => {}
-            Verdict::Undecided => {
+            SearchResult::Explained => {}
+            SearchResult::Undecided => {
                 let text = format!("no order of the operations on {name} was found in time; use fewer");
                 findings.add(Promise::Linearizable, [], text);
             }
-            Verdict::Contradiction => {
+            SearchResult::Contradiction => {
                 let operations = shrunk(operations);
                 let text = format!("no order of the operations on {name} explains their answers");
-                let shown = &operations[operations.len().saturating_sub(SHOWN)..];
+                let shown = &operations[operations.len().saturating_sub(MAX_SHOWN)..];
                 let positions = shown.iter().flat_map(|operation| [operation.begin, operation.end]);
                 let positions = positions.filter(|position| *position < history.records.len());
                 findings.add(Promise::Linearizable, positions.collect::<Vec<_>>(), text);
@@ -180,7 +180,7 @@ fn revision(state: Option<&State>) -> u64 {
 
 /// The operations up to the first contradiction, without those that are not needed for it.
 fn shrunk(mut operations: Vec<Operation<Effect>>) -> Vec<Operation<Effect>> {
-    let contradicts = |operations: &[Operation<Effect>]| search(operations, apply) == Verdict::Contradiction;
+    let contradicts = |operations: &[Operation<Effect>]| search(operations, apply) == SearchResult::Contradiction;
     let mut ends: Vec<usize> = operations.iter().map(|operation| operation.end).collect();
     ends.sort_unstable();
     let first = ends.partition_point(|end| !contradicts(&until(&operations, *end)));

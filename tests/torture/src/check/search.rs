@@ -29,7 +29,7 @@ pub(super) struct Operation<E> {
 
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SearchResult {
     /// There is an order.
     Explained,
     /// There is none.
@@ -57,10 +57,13 @@ struct Search<'a, E> {
 
 /// Searches an order of `operations`, sorted by their begin, that starts in the state 0 and in which `apply` accepts each
 /// operation.
-pub(super) fn search<E: PartialEq>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
+pub(super) fn search<E: PartialEq>(
+    operations: &[Operation<E>],
+    apply: impl Fn(u64, &E) -> Option<u64>,
+) -> SearchResult {
     let has_ranks = operations.iter().any(|operation| operation.rank.is_some());
-    if has_ranks && Search::new(operations, true).run(&apply) == Verdict::Explained {
-        return Verdict::Explained;
+    if has_ranks && Search::new(operations, true).run(&apply) == SearchResult::Explained {
+        return SearchResult::Explained;
     }
     Search::new(operations, false).run(&apply)
 }
@@ -76,15 +79,15 @@ impl<'a, E: PartialEq> Search<'a, E> {
         }
     }
 
-    fn run(mut self, apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
+    fn run(mut self, apply: impl Fn(u64, &E) -> Option<u64>) -> SearchResult {
         let mut tried: HashSet<(Vec<u64>, u64)> = HashSet::new();
         self.descend(0, &apply);
         for _ in 0..STEPS {
             if self.left == 0 {
-                return Verdict::Explained;
+                return SearchResult::Explained;
             }
             let Some(frame) = self.frames.last_mut() else {
-                return Verdict::Contradiction;
+                return SearchResult::Contradiction;
             };
             if let Some(chosen) = frame.chosen.take() {
                 self.set(chosen, false);
@@ -103,7 +106,7 @@ impl<'a, E: PartialEq> Search<'a, E> {
                 self.descend(state, &apply);
             }
         }
-        Verdict::Undecided
+        SearchResult::Undecided
     }
 
     fn is_done(&self, index: usize) -> bool {
@@ -221,7 +224,7 @@ mod tests {
         let writes = (1..=120).map(|rank| ranked(rank, if rank % 2 == 0 { rank - 1 } else { 0 }));
         let mut operations: Vec<_> = writes.rev().collect();
         operations.push(operation(1001, 1002, false, Effect::Read(120)));
-        assert_eq!(search(&operations, apply), Verdict::Explained);
+        assert_eq!(search(&operations, apply), SearchResult::Explained);
     }
 
     #[test]
@@ -234,7 +237,7 @@ mod tests {
             ranked(2, 0, Effect::Write { before: 0, after: 1 }),
             ranked(1, 2, Effect::Write { before: 1, after: 2 }),
         ];
-        assert_eq!(search(&operations, apply), Verdict::Explained);
+        assert_eq!(search(&operations, apply), SearchResult::Explained);
     }
 
     #[test]
@@ -257,9 +260,9 @@ mod tests {
             operations.push(operation(now + 4, now + 6, false, Effect::Read(0)));
             now += 10;
         }
-        assert_eq!(search(&operations, apply), Verdict::Explained);
+        assert_eq!(search(&operations, apply), SearchResult::Explained);
         operations.push(operation(now, now + 1, false, Effect::Read(7)));
-        assert_eq!(search(&operations, apply), Verdict::Contradiction);
+        assert_eq!(search(&operations, apply), SearchResult::Contradiction);
     }
 
     #[test]
@@ -270,6 +273,6 @@ mod tests {
             operation(2, 9, false, Effect::Write { before: 1, after: 0 }),
             operation(3, 4, false, Effect::Read(0)),
         ];
-        assert_eq!(search(&operations, apply), Verdict::Explained);
+        assert_eq!(search(&operations, apply), SearchResult::Explained);
     }
 }

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use planesmith_store::Storage;
 use planesmith_store_sled::SledLog;
 
-use super::lives::FILE;
+use super::restarts::FILE;
 use super::{last_time, next_id, runtime, store_in};
 use crate::clock::JumpingClock;
 use crate::history::Recorder;

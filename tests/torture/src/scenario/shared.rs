@@ -12,9 +12,9 @@ use planesmith_store::conformance::{REGISTRY, SeveralWriters, key};
 use super::{FIRST_TIME, Round, Tally, runtime};
 use crate::clock::JumpingClock;
 use crate::history::{History, Promises, Recorder};
+use crate::payload;
 use crate::record::{Answer, Call, Precondition};
 use crate::target::{self, Load, Target};
-use crate::word;
 
 pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Result<History> {
     let recorder = Arc::new(Recorder::new(1));
@@ -109,7 +109,7 @@ impl Troubles {
             let name = format!("n{name}");
             let mut word = String::new();
             ids.push(self.recorder.call(|id| {
-                word = word::name(id, 10);
+                word = payload::name(id, 10);
                 Call::Put {
                     name: name.clone(),
                     word: word.clone(),
@@ -117,7 +117,7 @@ impl Troubles {
                     ttl: None,
                 }
             }));
-            changes.push((key(&name), word::content(&word)));
+            changes.push((key(&name), payload::content(&word)));
         }
         let changes: Vec<_> = changes
             .iter()

@@ -7,16 +7,16 @@ use planesmith_store::conformance::THINGS;
 use planesmith_store::{Event, EventKind, Revision, WatchError, WatchFrom, Watcher};
 use tokio::sync::watch;
 
+use crate::payload;
 use crate::record::{Answer, Call, Change, Kind, Record};
 use crate::target::Target;
-use crate::word;
 
 /// Maximum time that the start of a watch waits for the newest state.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A client that watches.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub(crate) struct WatchClient {
     target: Target,
     random: Rng,
     /// The revision up to which everything was delivered, by any watch of this client.
@@ -100,7 +100,7 @@ pub(crate) fn drain(target: &Target, id: u64, watcher: &mut Watcher) -> bool {
     true
 }
 
-impl Watching {
+impl WatchClient {
     /// Returns a client whose watches follow from `random`.
     #[must_use]
     pub(crate) fn new(target: Target, random: Rng) -> Self {
@@ -193,7 +193,7 @@ fn change(event: &Event) -> Change {
     };
     Change {
         kind,
-        state: word::state(THINGS, event.entry()),
-        previous: event.previous().map(|entry| word::state(THINGS, entry)),
+        state: payload::state(THINGS, event.entry()),
+        previous: event.previous().map(|entry| payload::state(THINGS, entry)),
     }
 }

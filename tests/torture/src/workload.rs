@@ -8,10 +8,10 @@ use planesmith_store::conformance::THINGS;
 use planesmith_store::{Clock as _, ListQuery, WatchFrom};
 
 use crate::client::Client;
+use crate::payload;
 use crate::record::{Answer, Call, Record};
 use crate::target::{Load, Target};
-use crate::watching::{self, Watching};
-use crate::word;
+use crate::watch_client::{self, WatchClient};
 
 /// Time after which a store counts as stuck.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -28,11 +28,11 @@ impl Target {
             .map(|_| tokio::spawn(Client::new(self.clone(), *load, random.fork()).run()))
             .collect();
         let mut watches: Vec<_> = (0..load.watches)
-            .map(|_| Watching::new(self.clone(), random.fork()).run(ended.clone()))
+            .map(|_| WatchClient::new(self.clone(), random.fork()).run(ended.clone()))
             .map(tokio::spawn)
             .collect();
         // One that never begins again, so that all changes are known.
-        let complete = Watching::new(self.clone(), random.fork());
+        let complete = WatchClient::new(self.clone(), random.fork());
         watches.push(tokio::spawn(complete.follow(ended)));
         self.joined(clients, "clients are not answered").await?;
         end.send_replace(true);
@@ -83,7 +83,7 @@ impl Target {
         let answer = match self.things.list(&ListQuery::all(THINGS)) {
             Ok(page) => Answer::Page {
                 revision: page.revision.0,
-                entries: page.entries.iter().map(|entry| word::state(THINGS, entry)).collect(),
+                entries: page.entries.iter().map(|entry| payload::state(THINGS, entry)).collect(),
                 more: page.more,
                 remaining: page.remaining,
             },
@@ -93,8 +93,8 @@ impl Target {
         };
         self.recorder.answer(id, answer);
         let from = WatchFrom::After(self.storage.oldest());
-        if let Some((id, mut watcher)) = watching::start(self, from).await {
-            watching::drain(self, id, &mut watcher);
+        if let Some((id, mut watcher)) = watch_client::start(self, from).await {
+            watch_client::drain(self, id, &mut watcher);
         }
     }
 
