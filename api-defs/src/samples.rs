@@ -62,7 +62,7 @@ fn old_definition(definition: &mut apiextensions::v1beta1::CustomResourceDefinit
     spec.subresources = None;
     spec.additional_printer_columns.clear();
     spec.selectable_fields.clear();
-    spec.say_for_all();
+    spec.hoist_common_parts();
 }
 
 fn api_service(service: &mut apiregistration::v1::APIService) {

@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 use crate::objects::{CONFIG_MAPS, config_map};
 
 /// The time limit for what happens within moments.
-const WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const GROUP: &str = "/apis/flowcontrol.apiserver.k8s.io/v1";
 
 /// Seats of the level `narrow`: one of 246 shares of 600 seats, rounded up.
 const SEATS: usize = 3;
 /// Requests of one flow that wait in the level: two queues of four.
-const WAITING: usize = 8;
+const QUEUED: usize = 8;
 
 /// A write of `user` whose body is not complete until the sender is dropped.
 struct SlowWrite {
@@ -104,7 +104,7 @@ async fn load(connection: &Connection) -> [usize; 3] {
 
 async fn wait_for(connection: &Connection, expected: [usize; 3]) {
     let reached = async { while load(connection).await != expected {} };
-    let reached = tokio::time::timeout(WITHIN, reached).await;
+    let reached = tokio::time::timeout(TIMEOUT, reached).await;
     assert!(reached.is_ok(), "{:?} instead of {expected:?}", load(connection).await);
 }
 
@@ -121,7 +121,7 @@ async fn a_flood_waits_and_is_rejected_and_others_are_served() {
     let admin = narrow_level(&server).await;
     let connection = server.connect().await.unwrap();
     let mut writes = Vec::new();
-    for number in 1..=SEATS + WAITING {
+    for number in 1..=SEATS + QUEUED {
         writes.push(SlowWrite::begin(&connection, "ann"));
         wait_for(&admin, [number.saturating_sub(SEATS), number.min(SEATS), 0]).await;
     }
@@ -140,11 +140,11 @@ async fn a_flood_waits_and_is_rejected_and_others_are_served() {
 
     // Others of the level wait in queues of their own, and go away if they do not want to wait.
     let mut bob = list_of(&connection, "bob");
-    wait_for(&admin, [WAITING + 1, SEATS, 1]).await;
+    wait_for(&admin, [QUEUED + 1, SEATS, 1]).await;
     bob.abort();
     let gone = (&mut bob).await;
     assert!(gone.unwrap_err().is_cancelled());
-    wait_for(&admin, [WAITING, SEATS, 2]).await;
+    wait_for(&admin, [QUEUED, SEATS, 2]).await;
     // Other levels are not concerned.
     for path in ["/api/v1/namespaces/default", "/version", "/healthz"] {
         assert_eq!(get_as(&connection, "ann", path).await.status, 200, "{path}");
@@ -152,7 +152,7 @@ async fn a_flood_waits_and_is_rejected_and_others_are_served() {
     admin.get(CONFIG_MAPS).await.unwrap().expect(200).unwrap();
 
     let bob = list_of(&connection, "bob");
-    wait_for(&admin, [WAITING + 1, SEATS, 2]).await;
+    wait_for(&admin, [QUEUED + 1, SEATS, 2]).await;
     let names: Vec<String> = (0..writes.len()).map(|number| format!("a-{number}")).collect();
     let completed = writes.into_iter().zip(&names).map(|(write, name)| write.complete(name));
     for answer in futures_util::future::join_all(completed).await {
@@ -168,7 +168,7 @@ async fn a_flood_waits_and_is_rejected_and_others_are_served() {
         format!("apiserver_flowcontrol_rejected_requests_total{{{flow},reason=\"cancelled\"}} 1"),
         format!(
             "apiserver_flowcontrol_dispatched_requests_total{{{flow}}} {}",
-            SEATS + WAITING + 1
+            SEATS + QUEUED + 1
         ),
         format!("apiserver_flowcontrol_current_executing_seats{{{flow}}} 0"),
         format!("apiserver_flowcontrol_current_inqueue_requests{{{flow}}} 0"),
@@ -245,7 +245,7 @@ async fn without_flow_control_requests_in_flight_are_limited() {
             }
         }
     };
-    let refused = tokio::time::timeout(WITHIN, refused)
+    let refused = tokio::time::timeout(TIMEOUT, refused)
         .await
         .expect("the only place is taken");
     assert_eq!(refused.headers["retry-after"], "1");

@@ -84,8 +84,8 @@ impl Binary {
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+        let lossy = name.to_string_lossy();
+        if lossy.starts_with("CARGO_PKG_") || lossy.starts_with("CARGO_MANIFEST_") {
             command.env_remove(&name);
         }
     }

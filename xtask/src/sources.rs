@@ -41,10 +41,19 @@ pub(crate) struct Source {
 /// One doc comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DocComment {
-    /// The first line.
+    /// The openings of the comment and of its later sentences and clauses, which follow a full stop, a semicolon or a colon.
+    pub(crate) openings: Vec<Opening>,
+}
+
+/// The first word of a sentence or clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opening {
+    /// The line.
     pub(crate) line: usize,
-    /// The first word.
+    /// The word, without punctuation.
     pub(crate) word: String,
+    /// The mark before it; `None` for the first word of the comment.
+    pub(crate) after: Option<char>,
 }
 
 /// One declared name.
@@ -72,6 +81,12 @@ pub(crate) enum Sort {
     Field,
     /// Variants of enums.
     Variant,
+    /// Constants and statics, also those of types.
+    Const,
+    /// Parameters of functions.
+    Parameter,
+    /// Functions that are tests.
+    Test,
 }
 
 /// One declared module.

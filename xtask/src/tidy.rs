@@ -33,6 +33,7 @@ mod names;
 mod packages;
 mod policy;
 mod tally;
+mod test_names;
 mod threat_model;
 
 /// Checks what the compiler does not: layers of crates, circles of modules, language, sizes of files, dependencies.
@@ -62,7 +63,7 @@ pub(crate) struct Tidy {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum List {
-    /// Doc comments that open with a question word, such as "Whether".
+    /// Doc comments with a sentence or clause that opens with a question word, such as "Whether".
     Docs,
     /// Declarations with a name that the glossary in `tidy.toml` refuses, with the name to use.
     Names,
@@ -171,6 +172,7 @@ impl State {
         findings.extend(names::check(&self.names(), debts));
         for (_, sources) in &self.crates {
             findings.extend(files::check(sources, &self.policy));
+            findings.extend(test_names::check(sources, &self.policy));
         }
         for file in self.files.iter().filter(|file| *file != policy::FILE) {
             let text = std::fs::read(root().join(file)).with_context(|| format!("reading {file}"))?;

@@ -16,15 +16,15 @@ fn tables_agree_with_the_types_of_kubernetes() {
     let Some(folder) = folder("types") else { return };
     let mut comparison = Comparison {
         packages: Packages::read(&folder),
-        shown: true,
+        is_served: true,
         seen: BTreeSet::new(),
         differences: Vec::new(),
     };
     let served = served();
     let (shown, others): (Vec<_>, Vec<_>) = zero_objects().into_iter().partition(|(name, _)| served.contains(name));
     assert!(!shown.is_empty());
-    for (shown, objects) in [(true, shown), (false, others)] {
-        comparison.shown = shown;
+    for (is_served, objects) in [(true, shown), (false, others)] {
+        comparison.is_served = is_served;
         for (name, object) in objects {
             let Some((group_version, _)) = name.rsplit_once('.') else {
                 continue;
@@ -246,7 +246,7 @@ struct Comparison {
     packages: Packages,
     /// True if OpenAPI describes the compared types. Types of versions that OpenAPI does not describe borrow from
     /// others, including the enumerations.
-    shown: bool,
+    is_served: bool,
     seen: BTreeSet<(String, &'static str)>,
     differences: Vec<String>,
 }
@@ -305,7 +305,7 @@ impl Comparison {
             }
             let ty = theirs_field["type"].as_str().unwrap_or_default();
             let (wanted, written) = (self.packages.choices(&package, ty), choices(ours_field));
-            if wanted != written && self.shown {
+            if wanted != written && self.is_served {
                 let name = format!("{package} {}.{}", ours.name, ours_field.name);
                 self.differences
                     .push(format!("{name}:\n  lists  {written:?}\n  wanted {wanted:?}"));

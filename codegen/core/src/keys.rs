@@ -49,7 +49,7 @@ impl Texts {
 /// The grammar of an attribute or a nested list: its name and its keys.
 pub(crate) struct Grammar {
     /// The attribute as the user writes it, e.g. `#[field(...)]`.
-    pub(crate) shown: &'static str,
+    pub(crate) usage: &'static str,
     /// Keys that can occur once.
     pub(crate) once: &'static [&'static str],
     /// Keys that can occur several times.
@@ -95,7 +95,7 @@ pub(crate) fn of_attributes(
             Meta::Path(_) | Meta::NameValue(_) => diagnostics.report(
                 attr.path().segments[0].ident.span(),
                 format_args!("`#[{name}]` needs keys in parentheses"),
-                format_args!("write `{}`", grammar.shown),
+                format_args!("write `{}`", grammar.usage),
             ),
         }
     }
@@ -117,7 +117,7 @@ fn entries(tokens: TokenStream, grammar: &Grammar, diagnostics: &Diagnostics) ->
         } else if entries.iter().any(|other| other.key == key) {
             diagnostics.report(
                 entry.span,
-                format_args!("`{key}` is written twice in `{}`", grammar.shown),
+                format_args!("`{key}` is written twice in `{}`", grammar.usage),
                 "keep one of them",
             );
         } else {
@@ -129,7 +129,7 @@ fn entries(tokens: TokenStream, grammar: &Grammar, diagnostics: &Diagnostics) ->
 
 fn report_unknown(entry: &Entry, grammar: &Grammar, diagnostics: &Diagnostics) {
     let known = || grammar.once.iter().chain(grammar.repeated).copied();
-    let problem = format!("unknown key `{}` in `{}`", entry.key, grammar.shown);
+    let problem = format!("unknown key `{}` in `{}`", entry.key, grammar.usage);
     if let Some((_, instead)) = grammar.instead.iter().find(|(key, _)| *key == entry.key) {
         diagnostics.report(entry.span, problem, instead);
         return;
@@ -179,7 +179,7 @@ impl Entry {
             TokenTree::Ident(key) => key,
             other => {
                 let problem = format_args!("expected a key, found `{other}`");
-                diagnostics.report(other.span(), problem, format_args!("write `{}`", grammar.shown));
+                diagnostics.report(other.span(), problem, format_args!("write `{}`", grammar.usage));
                 return None;
             }
         };

@@ -79,7 +79,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    async fn run(mut self, tell: watch::Sender<bool>, mut shutdown: Shutdown) {
+    async fn run(mut self, sender: watch::Sender<bool>, mut shutdown: Shutdown) {
         let mut renewed: Option<Instant> = None;
         loop {
             let begun = Instant::now();
@@ -97,20 +97,20 @@ impl Candidate {
                 }
                 Err(_) => tracing::warn!(lease = self.name, "the lease of the leader was not renewed in time"),
             }
-            self.tell(&tell, renewed.is_some_and(|renewed| renewed.elapsed() < DEADLINE));
+            self.publish(&sender, renewed.is_some_and(|renewed| renewed.elapsed() < DEADLINE));
             tokio::select! {
                 () = shutdown.requested() => break,
                 () = tokio::time::sleep(RETRY) => {}
             }
         }
-        let led = tell.send_replace(false);
+        let led = sender.send_replace(false);
         if led && let Err(error) = self.release().await {
             tracing::debug!(lease = self.name, %error, "the lease of the leader is not released, and expires");
         }
     }
 
-    fn tell(&self, tell: &watch::Sender<bool>, leads: bool) {
-        let changed = tell.send_if_modified(|led| std::mem::replace(led, leads) != leads);
+    fn publish(&self, sender: &watch::Sender<bool>, leads: bool) {
+        let changed = sender.send_if_modified(|led| std::mem::replace(led, leads) != leads);
         match (changed, leads) {
             (true, true) => tracing::info!(lease = self.name, "this server leads: its controllers work"),
             (true, false) => tracing::warn!(

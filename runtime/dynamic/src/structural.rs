@@ -29,7 +29,7 @@ pub use pattern::Pattern;
 pub use properties::Properties;
 pub use prune::PrunedPaths;
 pub use shared::SharedSchemas;
-pub use validate::Correlation;
+pub use validate::OldElements;
 
 /// The schema of one value. Created by [`Structural::compile`]; schemas below it can be shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

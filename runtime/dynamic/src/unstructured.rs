@@ -140,7 +140,10 @@ impl Walk {
         if facts.type_meta.is_some() {
             // An object is of its type whatever the document says, as long as it says it in text.
             for name in ["kind", "apiVersion"] {
-                entries.get(name).filter(|name| !name.is_null()).map_or(Ok(""), text)?;
+                entries
+                    .get(name)
+                    .filter(|name| !name.is_null())
+                    .map_or(Ok(""), expect_str)?;
             }
         }
         for (index, field) in facts.fields.iter().enumerate() {

@@ -13,11 +13,11 @@ use planesmith_store::Storage;
 use crate::loading::Loaded;
 
 /// The time between two looks at the time of the file.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between two reads of the file, whose time may not change.
 const READ: Duration = Duration::from_secs(60);
 /// The least time that the plugins of a changed file have to become healthy.
-const PATIENCE: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two checks of them.
 const CHECK: Duration = Duration::from_millis(200);
 
@@ -82,7 +82,7 @@ impl Reload {
         loop {
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
             let now = self.modified();
             if now == modified && looked.elapsed() < READ {
@@ -134,7 +134,7 @@ impl Reload {
 
 async fn wait_until_healthy(snapshot: &Snapshot) -> Result<()> {
     let timeouts = snapshot.plugins().map(|plugin| 2 * plugin.timeout());
-    let patience = timeouts.max().unwrap_or_default().max(PATIENCE);
+    let patience = timeouts.max().unwrap_or_default().max(READY_TIMEOUT);
     let begin = Instant::now();
     for plugin in snapshot.plugins() {
         while let Some(problem) = plugin.probe().await.problem {

@@ -255,7 +255,7 @@ fn unfit() -> Fault {
     Fault::new("no such overload")
 }
 
-fn text<'a>(args: &'a [Value<'_>], index: usize) -> Result<&'a str, Fault> {
+fn text_argument<'a>(args: &'a [Value<'_>], index: usize) -> Result<&'a str, Fault> {
     match args.get(index) {
         Some(Value::String(text)) => Ok(text),
         _ => Err(unfit()),

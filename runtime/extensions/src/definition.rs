@@ -36,25 +36,25 @@ impl<'d> Definition<'d> {
     /// Returns the name, e.g. `widgets.example.com`.
     #[must_use]
     pub fn name(self) -> &'d str {
-        text(self.0, "/metadata/name")
+        str_at(self.0, "/metadata/name")
     }
 
     /// Returns the API group.
     #[must_use]
     pub fn group(self) -> &'d str {
-        text(self.0, "/spec/group")
+        str_at(self.0, "/spec/group")
     }
 
     /// Returns the requested name `name` of the resource: `plural`, `singular`, `kind` or `listKind`.
     #[must_use]
     pub fn wanted(self, name: &str) -> &'d str {
-        text(self.0, &format!("/spec/names/{name}"))
+        str_at(self.0, &format!("/spec/names/{name}"))
     }
 
     /// Returns the accepted name `name` of the resource; see [`Definition::wanted`].
     #[must_use]
     pub fn accepted(self, name: &str) -> &'d str {
-        text(self.0, &format!("/status/acceptedNames/{name}"))
+        str_at(self.0, &format!("/status/acceptedNames/{name}"))
     }
 
     /// Returns the accepted `shortNames` or `categories`.
@@ -66,7 +66,7 @@ impl<'d> Definition<'d> {
     /// Returns the scope of the objects.
     #[must_use]
     pub fn scope(self) -> Scope {
-        match text(self.0, "/spec/scope") {
+        match str_at(self.0, "/spec/scope") {
             "Cluster" => Scope::Cluster,
             _ => Scope::Namespaced,
         }
@@ -87,7 +87,7 @@ impl<'d> Definition<'d> {
     #[must_use]
     pub fn is(self, name: &str) -> bool {
         let mut conditions = list(self.0, "/status/conditions").iter();
-        conditions.any(|condition| text(condition, "/type") == name && text(condition, "/status") == "True")
+        conditions.any(|condition| str_at(condition, "/type") == name && str_at(condition, "/status") == "True")
     }
 
     /// True if the definition is being deleted.
@@ -101,7 +101,7 @@ impl<'d> Version<'d> {
     /// Returns the name, e.g. `v1`.
     #[must_use]
     pub fn name(self) -> &'d str {
-        text(self.0, "/name")
+        str_at(self.0, "/name")
     }
 
     /// True if the version is served.
@@ -119,7 +119,7 @@ impl<'d> Version<'d> {
     /// Returns the deprecation warning if the version is deprecated: `Some("")` for the default warning.
     #[must_use]
     pub fn deprecation(self) -> Option<&'d str> {
-        flag(self.0, "/deprecated").then(|| text(self.0, "/deprecationWarning"))
+        flag(self.0, "/deprecated").then(|| str_at(self.0, "/deprecationWarning"))
     }
 
     /// Returns the schema of objects.
@@ -141,7 +141,7 @@ impl<'d> Version<'d> {
             .0
             .pointer("/subresources/scale")
             .filter(|scale| scale.is_object())?;
-        let path = |name: &str| text(scale, name).trim_start_matches('.');
+        let path = |name: &str| str_at(scale, name).trim_start_matches('.');
         Some(ScalePaths {
             spec: path("/specReplicasPath"),
             status: path("/statusReplicasPath"),
@@ -152,7 +152,7 @@ impl<'d> Version<'d> {
     /// Returns the paths available to field selectors, without the leading dot.
     pub fn selectable(self) -> impl Iterator<Item = &'d str> {
         let fields = list(self.0, "/selectableFields").iter();
-        fields.map(|field| text(field, "/jsonPath").trim_start_matches('.'))
+        fields.map(|field| str_at(field, "/jsonPath").trim_start_matches('.'))
     }
 
     /// Returns the printer columns after the name; empty for the default columns.
@@ -165,25 +165,25 @@ impl<'d> PrintedColumn<'d> {
     /// Returns the heading.
     #[must_use]
     pub fn name(self) -> &'d str {
-        text(self.0, "/name")
+        str_at(self.0, "/name")
     }
 
     /// Returns the OpenAPI type, or `date`.
     #[must_use]
     pub fn ty(self) -> &'d str {
-        text(self.0, "/type")
+        str_at(self.0, "/type")
     }
 
     /// Returns the OpenAPI format; may be empty.
     #[must_use]
     pub fn format(self) -> &'d str {
-        text(self.0, "/format")
+        str_at(self.0, "/format")
     }
 
     /// Returns the description; may be empty.
     #[must_use]
     pub fn description(self) -> &'d str {
-        text(self.0, "/description")
+        str_at(self.0, "/description")
     }
 
     /// Returns the priority: columns with 0 are always printed, others only in wide output.
@@ -198,11 +198,11 @@ impl<'d> PrintedColumn<'d> {
     /// Returns the JSONPath of the cells, e.g. `.spec.replicas`.
     #[must_use]
     pub fn path(self) -> &'d str {
-        text(self.0, "/jsonPath")
+        str_at(self.0, "/jsonPath")
     }
 }
 
-fn text<'d>(document: &'d Value, pointer: &str) -> &'d str {
+fn str_at<'d>(document: &'d Value, pointer: &str) -> &'d str {
     document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 

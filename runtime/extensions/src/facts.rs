@@ -237,7 +237,7 @@ fn shared_text(text: impl Into<String>) -> Text {
 }
 
 fn texts<'t>(all: impl IntoIterator<Item = &'t str>) -> Cow<'static, [Text]> {
-    all.into_iter().map(text).collect()
+    all.into_iter().map(shared_text).collect()
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ mod tests {
         one: Option<Port>,
         /// A whole struct.
         #[field(default = json("{}"))]
-        made: Option<Port>,
+        created: Option<Port>,
     }
 
     /// A kind with defaults.
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(object.spec.named["x"].protocol, "TCP");
         assert_eq!(object.spec.one, None);
         assert_eq!(
-            object.spec.made.as_ref().map(|port| port.protocol.as_str()),
+            object.spec.created.as_ref().map(|port| port.protocol.as_str()),
             Some("TCP")
         );
         assert_eq!(object.computed, 1);

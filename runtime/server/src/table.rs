@@ -49,7 +49,7 @@ pub(crate) fn of_one(
     facts: &ResourceFacts,
     subject: Subject<'_>,
     encodings: &Arc<Encodings>,
-    shown: RowObject,
+    row_object: RowObject,
     with_columns: bool,
 ) -> ApiResult<Vec<u8>> {
     let meta = ListMeta {
@@ -59,7 +59,7 @@ pub(crate) fn of_one(
     let rows = Rows {
         facts: facts.clone(),
         encodings: Arc::clone(encodings),
-        shown,
+        row_object,
         caching: Caching::Keep,
     };
     let mut table = TableWriter::new(facts, &meta, with_columns);
@@ -79,7 +79,7 @@ pub(crate) struct Rows {
     /// Its encodings.
     pub(crate) encodings: Arc<Encodings>,
     /// The part of its object that each row includes beside the cells.
-    pub(crate) shown: RowObject,
+    pub(crate) row_object: RowObject,
     /// Decides if the cells are cached for the next table.
     pub(crate) caching: Caching,
 }
@@ -115,14 +115,14 @@ impl Rows {
     }
 
     fn append(&self, table: &mut TableWriter, subject: Subject<'_>) -> ApiResult<()> {
-        let (encodings, shown) = (&*self.encodings, self.shown);
-        if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
+        let (encodings, row_object) = (&*self.encodings, self.row_object);
+        if let (Subject::Entry(entry), RowObject::Metadata) = (subject, row_object)
             && encodings.is_as_stored(entry)
         {
             return CachedRow::of(entry, encodings, self.caching)?.append_to(table);
         }
         let printed = subject.printed(&self.facts, encodings)?;
-        if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
+        if let (Some(printed), RowObject::Metadata) = (&printed, row_object) {
             // The object has the rendered metadata, so it is converted to no other version.
             table.row_of_metadata(&**printed, &encodings.bare_meta(&**printed)?);
             return Ok(());
@@ -133,12 +133,12 @@ impl Rows {
             let mark = object.meta().annotations.get(INITIAL_EVENTS_END);
             mark.is_some_and(|mark| mark == "true")
         };
-        match shown {
+        match row_object {
             RowObject::Nothing if ends_initial_events() => {
                 table.row_of_metadata(printed, &encodings.bare_meta(&*object)?);
             }
             RowObject::Metadata => table.row_of_metadata(printed, &encodings.bare_meta(&*object)?),
-            RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
+            RowObject::Object | RowObject::Nothing => table.row(printed, &*object, row_object),
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ const fn number(name: &'static str, doc: &'static str) -> Column {
 }
 
 /// The table of a Scale.
-pub(crate) fn of_scale(scale: &Scale, shown: RowObject) -> Vec<u8> {
+pub(crate) fn of_scale(scale: &Scale, row_object: RowObject) -> Vec<u8> {
     let meta = ListMeta {
         resource_version: scale.metadata.resource_version.clone(),
         ..ListMeta::default()
@@ -183,6 +183,6 @@ pub(crate) fn of_scale(scale: &Scale, shown: RowObject) -> Vec<u8> {
         age::cell(scale.metadata.creation_timestamp.timestamp()),
     ];
     let mut table = TableWriter::of_columns(&SCALE_COLUMNS, &meta, true);
-    table.row_of(&cells, scale, &scale.metadata, shown);
+    table.row_of(&cells, scale, &scale.metadata, row_object);
     table.finish()
 }

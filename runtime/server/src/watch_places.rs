@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use planesmith_access::user::UserInfo;
 
 /// Most watches of one user at once: far more than any controller has, and few enough for the memory of a small machine.
-const MOST: usize = 50_000;
+const CAPACITY: usize = 50_000;
 
 /// Limits the number of watches of each user. Nodes, controllers and administrators have no limit.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct WatchPlace {
 impl Default for WatchPlaces {
     fn default() -> Self {
         Self {
-            most: MOST,
+            most: CAPACITY,
             users: Arc::default(),
         }
     }

@@ -175,7 +175,7 @@ impl Marks {
             let now = self.clock.now();
             let wanted = std::mem::take(&mut state.wanted);
             let spill = state.queue.spill(self.limits());
-            let held = revisions.held(now, self.window);
+            let held = revisions.oldest_held(now, self.window);
             let oldest = now.saturating_sub(self.window);
             let floor = state.queue.forget(oldest, held, wanted, self.limits());
             if floor > current || spill > Revision::ZERO || nudged {

@@ -31,7 +31,7 @@ pub struct RevisionWindow {
     /// Outside of the channel, so that readers take no lock.
     newest: AtomicU64,
     floor: AtomicU64,
-    held: Mutex<Vec<Hold>>,
+    holds: Mutex<Vec<Hold>>,
 }
 
 impl RevisionWindow {
@@ -42,7 +42,7 @@ impl RevisionWindow {
             visible: watch::Sender::new(visible),
             newest: AtomicU64::new(visible.0),
             floor: AtomicU64::new(floor.0),
-            held: Mutex::default(),
+            holds: Mutex::default(),
         }
     }
 
@@ -86,7 +86,7 @@ impl RevisionWindow {
     }
 
     /// The oldest revision that is held at `now`, given the age of history, both in milliseconds.
-    pub(crate) fn held(&self, now: u64, window: u64) -> Option<Revision> {
+    pub(crate) fn oldest_held(&self, now: u64, window: u64) -> Option<Revision> {
         let mut held = self.held_revisions();
         held.retain_mut(|hold| {
             let first = *hold.first.get_or_insert(now);
@@ -105,7 +105,7 @@ impl RevisionWindow {
     }
 
     fn held_revisions(&self) -> MutexGuard<'_, Vec<Hold>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns once `revision` is visible.
@@ -123,20 +123,24 @@ mod tests {
     #[test]
     fn a_revision_is_held_while_it_is_used_and_not_forever() {
         let window = RevisionWindow::new(Revision::ZERO, Revision(100));
-        assert_eq!(window.held(0, 10), None);
+        assert_eq!(window.oldest_held(0, 10), None);
         window.hold(Revision(7));
         window.hold(Revision(5));
-        assert_eq!(window.held(1000, 10), Some(Revision(5)));
+        assert_eq!(window.oldest_held(1000, 10), Some(Revision(5)));
         assert_eq!(window.not_beyond_held(Revision(9)), Revision(5));
         window.hold(Revision(7));
-        assert_eq!(window.held(1009, 10), Some(Revision(5)));
-        assert_eq!(window.held(1010, 10), Some(Revision(7)), "the other was not used again");
+        assert_eq!(window.oldest_held(1009, 10), Some(Revision(5)));
+        assert_eq!(
+            window.oldest_held(1010, 10),
+            Some(Revision(7)),
+            "the other was not used again"
+        );
         for now in 1011..1060 {
             window.hold(Revision(7));
-            assert_eq!(window.held(now, 10), Some(Revision(7)));
+            assert_eq!(window.oldest_held(now, 10), Some(Revision(7)));
         }
         window.hold(Revision(7));
-        assert_eq!(window.held(1060, 10), None);
+        assert_eq!(window.oldest_held(1060, 10), None);
         (0..2 * MAX_HOLDS as u64).for_each(|revision| window.hold(Revision(revision)));
         assert_eq!(window.held_revisions().len(), MAX_HOLDS);
     }

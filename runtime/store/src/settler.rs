@@ -54,7 +54,7 @@ impl State {
     }
 
     /// The time at which a write that waits since `begin` gives up, unless there is progress.
-    fn end_of_patience(&self, begin: Instant) -> Instant {
+    fn end_of_wait(&self, begin: Instant) -> Instant {
         self.stepped.map_or(begin, |stepped| stepped.max(begin)) + SPACE_TIMEOUT
     }
 }
@@ -120,10 +120,7 @@ impl Settling {
         // A running run may have checked before there was anything to settle.
         let awaited = state.begun + 1;
         self.changed.notify_all();
-        while !state.closed
-            && state.ended < awaited
-            && Instant::now() < state.end_of_patience(begin)
-            && !state.is_put_off()
+        while !state.closed && state.ended < awaited && Instant::now() < state.end_of_wait(begin) && !state.is_put_off()
         {
             let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -308,15 +305,15 @@ mod tests {
     fn writes_wait_as_long_as_settling_makes_progress() {
         let (early, late) = (Instant::now(), Instant::now() + Duration::from_secs(100));
         let mut state = State::default();
-        assert_eq!(state.end_of_patience(late), late + SPACE_TIMEOUT);
+        assert_eq!(state.end_of_wait(late), late + SPACE_TIMEOUT);
         state.stepped = Some(early);
         assert_eq!(
-            state.end_of_patience(late),
+            state.end_of_wait(late),
             late + SPACE_TIMEOUT,
             "a step of an earlier run"
         );
         state.stepped = Some(late);
-        assert_eq!(state.end_of_patience(early), late + SPACE_TIMEOUT);
+        assert_eq!(state.end_of_wait(early), late + SPACE_TIMEOUT);
     }
 
     /// A backend that has more to do so often, with progress or without.

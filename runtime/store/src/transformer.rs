@@ -1,7 +1,7 @@
 //! Transformations of stored values, such as encryption.
 //!
 //! A transformer stands between the engine and the backend: entries, events and answers have the plain bytes, the backend has
-//! the transformed ones. It never waits: what it needs from elsewhere is fetched by [`Transformers::prepare`] before.
+//! the transformed ones. It never waits: keys of other servers are fetched by [`Transformers::prepare`] before.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ pub trait Transformers: fmt::Debug + Send + Sync {
     fn of(&self, prefix: &str) -> Arc<dyn Transformer>;
 
     /// Begins to fetch what reading `stored` values needs from elsewhere, such as keys that another program decrypts. `None` if
-    /// nothing is needed. What cannot be fetched is an error of [`Transformer::open`] later.
+    /// nothing is needed. A key that cannot be fetched is an error of [`Transformer::open`] later.
     fn prepare(&self, stored: &mut dyn Iterator<Item = &[u8]>) -> Option<Preparation> {
         let _ = stored;
         None

@@ -320,7 +320,7 @@ impl Reading<'_> {
         };
         for record in states {
             let (entry, _) = self.entry(record);
-            claimed.expiring.extend(Expiry::from_entry(&entry));
+            claimed.expiring.extend(Expiry::of(&entry));
             claimed.states.push(entry);
         }
         for loaded in changed {
@@ -343,7 +343,7 @@ impl Reading<'_> {
                 }
                 claimed.events.push(Arc::new(event));
             }
-            claimed.expiring.extend(previous.as_ref().and_then(Expiry::from_entry));
+            claimed.expiring.extend(previous.as_ref().and_then(Expiry::of));
         }
         claimed
     }

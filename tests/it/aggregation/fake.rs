@@ -65,7 +65,7 @@ impl Fake {
     }
 
     /// Sends an event to all watchers.
-    pub(super) fn tell(&self, event: Value) {
+    pub(super) fn send(&self, event: Value) {
         self.lines.send(event).expect("somebody watches");
     }
 

@@ -130,7 +130,7 @@ async fn events_arrive_one_by_one_and_a_watch_ends_with_its_client() {
     let mut watch = front.connection.watch(&path).await.unwrap();
     for number in 0..3 {
         let event = json!({"type": "ADDED", "object": {"metadata": {"name": format!("thing-{number}")}}});
-        fake.tell(event.clone());
+        fake.send(event.clone());
         let received = tokio::time::timeout(TIMEOUT, next(&mut watch)).await;
         assert_eq!(received.expect("events are not held back"), event);
     }

@@ -32,7 +32,7 @@ fn lines(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The objects at `paths`, without their resourceVersions; what is not served has the status.
+/// The objects at `paths`, without their resourceVersions; an object that is not served has the status.
 async fn served(connection: &Connection, paths: impl Iterator<Item = &str>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for path in paths {

@@ -31,7 +31,7 @@ const IDLE: usize = 10_000;
 
 /// Number of consecutive GETs per round, and the pause between two.
 const GETS: usize = 1_000;
-const PACE: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The user with the excess, and the one who does not want to notice it.
 const GREEDY: &str = "greedy";
@@ -64,7 +64,7 @@ impl Flood {
         let fill = Writes {
             how: Write::Create,
             sample: Sample::Pod,
-            namespace: objects::READ,
+            namespace: objects::READ_NAMESPACE,
             prefix: "",
             objects: PODS,
             total: PODS,
@@ -101,7 +101,7 @@ impl Flood {
         let begun = Instant::now();
         while answers.served.load(Ordering::Relaxed) == 0 {
             ensure!(begun.elapsed() < Duration::from_secs(60), "no list was answered");
-            tokio::time::sleep(PACE).await;
+            tokio::time::sleep(INTERVAL).await;
         }
         let beside = self.gets().await;
         stop.store(true, Ordering::Relaxed);
@@ -129,7 +129,7 @@ impl Flood {
         let mut watches = Vec::new();
         let path = format!(
             "{}?watch=1&resourceVersion=0&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
-            Sample::ConfigMap.collection(objects::WATCHED)
+            Sample::ConfigMap.collection(objects::WATCHED_NAMESPACE)
         );
         for _ in 0..WATCHING {
             let connection = Connection::open(&self.subject.endpoint).await?;
@@ -181,7 +181,7 @@ fn request(connection: &Connection, user: &str, path: &str) -> Result<http::Requ
 
 /// Lists until `stop`.
 async fn list(connection: &Connection, stop: &AtomicBool, answers: &Answers) -> Result<()> {
-    let path = Sample::Pod.collection(objects::READ);
+    let path = Sample::Pod.collection(objects::READ_NAMESPACE);
     while !stop.load(Ordering::Relaxed) {
         let answer = connection.finish(request(connection, GREEDY, &path)?).await?;
         match answer.status.as_u16() {
@@ -202,7 +202,7 @@ async fn watch(connection: &Connection, path: &str) -> Result<http::Response<hyp
         let answer = connection.send(request(connection, GREEDY, path)?).await?;
         match answer.status().as_u16() {
             200 => return Ok(answer),
-            429 => tokio::time::sleep(PACE).await,
+            429 => tokio::time::sleep(INTERVAL).await,
             code => anyhow::bail!("a watch is answered {code}"),
         }
     }
@@ -211,7 +211,7 @@ async fn watch(connection: &Connection, path: &str) -> Result<http::Response<hyp
 /// Reads an object repeatedly at a steady pace. Returns the durations.
 async fn get(endpoint: &Endpoint, gets: usize) -> Result<Vec<Duration>> {
     let connection = Connection::open(endpoint).await?;
-    let path = Sample::Pod.object(objects::READ, &objects::name(PODS / 2));
+    let path = Sample::Pod.object(objects::READ_NAMESPACE, &objects::name(PODS / 2));
     let mut taken = Vec::with_capacity(gets);
     for _ in 0..gets {
         let begun = Instant::now();
@@ -220,7 +220,7 @@ async fn get(endpoint: &Endpoint, gets: usize) -> Result<Vec<Duration>> {
             .await?
             .expect(200)?;
         taken.push(begun.elapsed());
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(INTERVAL).await;
     }
     Ok(taken)
 }

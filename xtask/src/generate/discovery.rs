@@ -37,12 +37,12 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         let members = groups.groups.len();
         let members =
             (0..members).flat_map(|group| ["kind", "apiVersion"].map(|name| format!("/groups/{group}/{name}")));
-        files.add(folder.join("apis.json"), render(&groups, members))?;
+        files.add(folder.join("apis.json"), render_without(&groups, members))?;
         for group in package.groups.iter().filter(|group| is_served(group)) {
             if !group.name.is_empty() {
                 files.add(
                     folder.join(format!("apis__{}.json", group.name)),
-                    render(&group_entry(group), []),
+                    render_without(&group_entry(group), []),
                 )?;
             }
             for version in group.versions.iter().filter(|version| version.is_served()) {
@@ -52,7 +52,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
                     name => format!("apis__{name}__{}.json", version.name),
                 };
                 let without = group.name.is_empty().then(|| "/apiVersion".to_owned());
-                files.add(folder.join(name), render(&list, without))?;
+                files.add(folder.join(name), render_without(&list, without))?;
             }
         }
     }
@@ -72,7 +72,7 @@ fn folder(package: &PackageModel) -> PathBuf {
 
 /// Returns the object as indented JSON, without members that kube-apiserver omits for compatibility with its earliest clients:
 /// the type of groups inside a list, and the version of the core group's list.
-fn render(object: &dyn Struct, without: impl IntoIterator<Item = String>) -> String {
+fn render_without(object: &dyn Struct, without: impl IntoIterator<Item = String>) -> String {
     let mut document = json::to_value(object);
     for pointer in without {
         if let Some((parent, name)) = pointer.rsplit_once('/')

@@ -275,6 +275,6 @@ impl Package<'_> {
     }
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+fn str_of<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }

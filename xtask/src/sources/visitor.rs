@@ -4,9 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, ImplItem, Item, ItemUse, Lit, Meta, Token, TraitItem, UseTree, Visibility};
+use syn::{
+    Attribute, Expr, FnArg, ImplItem, Item, ItemUse, Lit, Meta, Pat, Signature, Token, TraitItem, UseTree, Visibility,
+};
 
-use super::{DocComment, Module, Name, Reference, Sort, Source, token_path};
+use super::{DocComment, Module, Name, Opening, Reference, Sort, Source, token_path};
 
 /// The facts about `file`; the number of lines is left at 0.
 pub(super) fn visit(file: &syn::File) -> Source {
@@ -24,6 +26,10 @@ struct Visitor {
     tests: usize,
     /// The last line of a doc comment so far.
     doc_line: usize,
+    /// The mark that ended it, if any.
+    doc_mark: Option<char>,
+    /// True inside an example of a doc comment.
+    in_example: bool,
 }
 
 impl Visitor {
@@ -106,9 +112,39 @@ impl Visitor {
         let continues = self.doc_line != 0 && line == self.doc_line + 1;
         self.doc_line = line;
         if !continues {
-            let word = text.split_whitespace().next().unwrap_or_default();
-            let word = word.trim_matches(|mark: char| !mark.is_alphanumeric()).to_owned();
-            self.source.docs.push(DocComment { line, word });
+            self.source.docs.push(DocComment { openings: Vec::new() });
+            self.doc_mark = None;
+            self.in_example = false;
+        }
+        if text.trim_start().starts_with("```") {
+            self.in_example = !self.in_example;
+            return;
+        }
+        let Some(doc) = self.source.docs.last_mut().filter(|_| !self.in_example) else {
+            return;
+        };
+        for text in text.split_whitespace() {
+            if doc.openings.is_empty() || self.doc_mark.is_some() {
+                let word = text.trim_matches(|mark: char| !mark.is_alphanumeric()).to_owned();
+                let after = self.doc_mark;
+                doc.openings.push(Opening { line, word, after });
+            }
+            self.doc_mark = text.chars().last().filter(|mark| ".;:".contains(*mark));
+        }
+    }
+
+    /// Notes a function, which may be a test, and its parameters.
+    fn function(&mut self, signature: &Signature, attrs: &[Attribute]) {
+        self.name(Sort::Fn, &signature.ident);
+        if attrs.iter().any(is_test_attribute) {
+            self.name(Sort::Test, &signature.ident);
+        }
+        for parameter in &signature.inputs {
+            if let FnArg::Typed(parameter) = parameter
+                && let Pat::Ident(parameter) = &*parameter.pat
+            {
+                self.name(Sort::Parameter, &parameter.ident);
+            }
         }
     }
 
@@ -143,7 +179,9 @@ impl Visitor {
             Item::Union(item) => self.name(Sort::Type, &item.ident),
             Item::Trait(item) => self.name(Sort::Type, &item.ident),
             Item::Type(item) => self.name(Sort::Type, &item.ident),
-            Item::Fn(item) => self.name(Sort::Fn, &item.sig.ident),
+            Item::Fn(item) => self.function(&item.sig, &item.attrs),
+            Item::Const(item) => self.name(Sort::Const, &item.ident),
+            Item::Static(item) => self.name(Sort::Const, &item.ident),
             Item::Macro(item) if item.attrs.iter().any(|attr| attr.path().is_ident("macro_export")) => {
                 self.source.macros.extend(item.ident.iter().map(Ident::to_string));
             }
@@ -168,10 +206,13 @@ impl<'a> Visit<'a> for Visitor {
     fn visit_impl_item(&mut self, item: &'a ImplItem) {
         let attrs: &[Attribute] = match item {
             ImplItem::Fn(item) => {
-                self.name(Sort::Fn, &item.sig.ident);
+                self.function(&item.sig, &item.attrs);
                 &item.attrs
             }
-            ImplItem::Const(item) => &item.attrs,
+            ImplItem::Const(item) => {
+                self.name(Sort::Const, &item.ident);
+                &item.attrs
+            }
             _ => &[],
         };
         self.item(item, attrs, |this| visit::visit_impl_item(this, item));
@@ -180,7 +221,11 @@ impl<'a> Visit<'a> for Visitor {
     fn visit_trait_item(&mut self, item: &'a TraitItem) {
         let attrs: &[Attribute] = match item {
             TraitItem::Fn(item) => {
-                self.name(Sort::Fn, &item.sig.ident);
+                self.function(&item.sig, &item.attrs);
+                &item.attrs
+            }
+            TraitItem::Const(item) => {
+                self.name(Sort::Const, &item.ident);
                 &item.attrs
             }
             _ => &[],
@@ -228,6 +273,11 @@ impl<'a> Visit<'a> for Visitor {
     }
 
     fn visit_visibility(&mut self, _: &'a Visibility) {}
+}
+
+/// True for `#[test]` and the likes of `#[tokio::test]`.
+fn is_test_attribute(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|last| last.ident == "test")
 }
 
 /// True if an item exists only in tests.

@@ -13,7 +13,7 @@ const HEADING: &str = "\
 # The faults that `cargo xtask tidy` tolerates for now. The list only gets shorter: a new fault fails, and so does an entry
 # that is not true any more. `cargo xtask tidy --shrink` removes such entries; it never adds one.
 #
-# docs: doc comments of a crate that open with a question word.
+# docs: doc comments of a crate with a sentence or clause that opens with a question word.
 # names: declarations of a crate with a name that tidy.toml refuses.
 # knots: edges between modules of a crate that are part of a circle.
 ";

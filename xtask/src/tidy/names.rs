@@ -26,14 +26,13 @@ pub(super) type Counts = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// The declarations of a crate that have refused names.
 pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &'a Policy) -> Vec<Refused<'a>> {
-    let rules: BTreeMap<&str, &RefusedName> = policy.names.iter().map(|rule| (rule.name.as_str(), rule)).collect();
     let names = sources
         .iter()
         .flat_map(|(file, source)| source.names.iter().map(move |name| (file, name)));
     let refused = names.filter_map(|(file, name)| {
-        let last = name.ident.rsplit("::").next().unwrap_or_default();
-        let rule = *rules.get(name.ident.as_str()).or_else(|| rules.get(last))?;
-        rule.refuses(owner, name).then_some(Refused {
+        let refuses = |rule: &&RefusedName| rule.names(name) && rule.refuses(owner, name);
+        let rule = policy.names.iter().find(refuses)?;
+        Some(Refused {
             owner,
             file,
             name,

@@ -20,9 +20,12 @@ pub(super) struct Policy {
     /// By package of a registry (`*` at the end stands for any rest): the crates that may use it.
     #[serde(default)]
     pub(super) foreign: BTreeMap<String, Vec<String>>,
-    /// The question words with which no doc comment opens.
+    /// The question words with which no sentence and no clause of a doc comment opens.
     #[serde(default)]
     pub(super) question_words: Vec<String>,
+    /// Words with which no name of a test begins.
+    #[serde(default)]
+    pub(super) test_words: Vec<String>,
     /// Names of modules that say nothing.
     #[serde(default)]
     pub(super) module_names: Vec<String>,
@@ -51,11 +54,12 @@ pub(super) struct Uses {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RefusedName {
-    /// The identifier; `Enum::Variant` for a variant of one enum only.
+    /// The identifier; `Enum::Variant` for a variant of one enum only. Modules, fields and parameters are refused in any
+    /// spelling of it, such as `trust_anchors` for `TrustAnchors`.
     pub(super) name: String,
     /// The name to use.
     pub(super) say: String,
-    /// The sorts of items that it is refused for; all if there are none.
+    /// The sorts of items that it is refused for; all but parameters and tests if there are none.
     #[serde(default)]
     pub(super) sorts: Vec<Sort>,
     /// The crates that it is refused in; all if there are none.
@@ -79,12 +83,33 @@ impl Policy {
 }
 
 impl RefusedName {
+    /// True if `name` is this name, or a spelling of it.
+    pub(super) fn names(&self, name: &Name) -> bool {
+        let last = name.ident.rsplit("::").next().unwrap_or_default();
+        let is_spelling = || match name.sort {
+            Sort::Mod | Sort::Field | Sort::Parameter => letters(last).eq(letters(&self.name)),
+            Sort::Type | Sort::Fn | Sort::Variant | Sort::Const | Sort::Test => false,
+        };
+        name.ident == self.name || last == self.name || is_spelling()
+    }
+
     /// True if the item `name`, which has this name, may not have it in the crate `owner`.
     pub(super) fn refuses(&self, owner: &str, name: &Name) -> bool {
         let lists = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
-        (self.sorts.is_empty() || self.sorts.contains(&name.sort))
+        let is_refused_sort = match self.sorts.is_empty() {
+            true => !matches!(name.sort, Sort::Parameter | Sort::Test),
+            false => self.sorts.contains(&name.sort),
+        };
+        is_refused_sort
             && (self.only.is_empty() || lists(&self.only, owner))
             && !lists(&self.except, owner)
             && !lists(&self.except, &name.ident)
     }
+}
+
+/// The letters of a name in lower case, without the marks between its words.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars()
+        .filter(|letter| *letter != '_')
+        .flat_map(char::to_lowercase)
 }

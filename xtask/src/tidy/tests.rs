@@ -7,7 +7,7 @@ use super::graph::{Graph, Site};
 use super::knots::Graphs;
 use super::module_tree::ModuleTree;
 use super::policy::Policy;
-use super::{cut, docs, drawing, files, knots, layers, names, packages, tally};
+use super::{cut, docs, drawing, files, knots, layers, names, packages, tally, test_names};
 use crate::metadata::{Crate, Dependency, Package, Root};
 use crate::sources::{Source, Sources};
 
@@ -267,7 +267,9 @@ fn doc_comments_that_ask_are_counted_once() {
     let sources = sources(&[(
         "src/lib.rs",
         "//! What this is.\n\n/// Returns it.\n///\n/// Whether so.\nfn a() {}\n/// Whether it\n/// What it\nfn b() {}\n\
-         struct S {\n/// How many.\na: u8,\n/// Whatever there is.\nb: u8 }\n// Why not\n",
+         struct S {\n/// How many.\na: u8,\n/// Whatever there is.\nb: u8 }\n// Why not\n\
+         /// Opens it;\n/// whether it did.\nfn c() {}\n/// A key: how long. Which is how it is.\nfn d() {}\n\
+         /// Fine.\n///\n/// ```text\n/// yes: why\n/// ```\nfn e() {}\n/// Returns it. What else.\nfn f() {}\n",
     )]);
     let policy = policy("question_words = ['What', 'Whether', 'How', 'Why']");
     let docs = [docs::of("garage", &sources, &policy)];
@@ -275,14 +277,18 @@ fn doc_comments_that_ask_are_counted_once() {
         docs::list(&docs),
         [
             "src/lib.rs:1: opens with What; start with the result",
+            "src/lib.rs:5: Whether after `.`; name the subject",
             "src/lib.rs:7: opens with Whether; start with the result",
             "src/lib.rs:11: opens with How; start with the result",
-            "garage: 3 of 5 doc comments (60.0 %)",
-            "all: 3 of 5 doc comments (60.0 %)",
+            "src/lib.rs:17: whether after `;`; name the subject",
+            "src/lib.rs:19: how after `:`; name the subject",
+            "src/lib.rs:27: What after `.`; name the subject",
+            "garage: 7 of 9 doc comments (77.7 %)",
+            "all: 7 of 9 doc comments (77.7 %)",
         ]
     );
     let tolerated = Debts {
-        docs: BTreeMap::from([("garage".to_owned(), 3)]),
+        docs: BTreeMap::from([("garage".to_owned(), 7)]),
         ..Debts::default()
     };
     assert!(docs::check(&docs, &tolerated).is_empty());
@@ -338,6 +344,46 @@ fn refused_names_are_found_by_sort_and_crate() {
     assert!(names::check(&refused, &tolerated).is_empty());
     assert_eq!(names::check(&refused, &Debts::default()).len(), 4);
     assert_eq!(names::check(&[], &tolerated).len(), 4);
+}
+
+#[test]
+fn modules_fields_and_parameters_are_refused_in_any_spelling() {
+    let sources = sources(&[(
+        "src/lib.rs",
+        "mod trust_ways {}\nstruct S { trust_ways: u8, ways: u8 }\nfn trust_ways(trust_ways: u8, patience: u8) {}\n\
+         const PATIENCE: u8 = 1;\nimpl S { const PATIENCE: u8 = 1; }\nstatic PATIENCE: u8 = 1;\n#[test] fn patience() {}",
+    )]);
+    let policy = policy(
+        "names = [{ name = 'TrustWays', say = 'x' }, { name = 'PATIENCE', say = 'TIMEOUT', sorts = ['const', 'parameter'] }]",
+    );
+    assert_eq!(
+        names::list(&names::of("garage", &sources, &policy)),
+        [
+            "src/lib.rs:1: trust_ways; say x",
+            "src/lib.rs:2: trust_ways; say x",
+            "src/lib.rs:3: patience; say TIMEOUT",
+            "src/lib.rs:4: PATIENCE; say TIMEOUT",
+            "src/lib.rs:5: PATIENCE; say TIMEOUT",
+            "src/lib.rs:6: PATIENCE; say TIMEOUT",
+        ]
+    );
+}
+
+#[test]
+fn tests_that_begin_with_a_word_of_a_question_are_refused() {
+    let policy = policy("test_words = ['what', 'nobody']");
+    let sources = sources(&[(
+        "src/lib.rs",
+        "#[test]\nfn what_is_sold_out() {}\n#[tokio::test]\nasync fn nobody_waits() {}\n#[test]\nfn whatever_works() {}\nfn what_else() {}",
+    )]);
+    let help = "name the scenario: a subject and a verb, such as `a_stale_revision_is_refused`";
+    assert_eq!(
+        lines(&test_names::check(&sources, &policy)),
+        [
+            format!("src/lib.rs:2: the test what_is_sold_out begins with what; {help}"),
+            format!("src/lib.rs:4: the test nobody_waits begins with nobody; {help}"),
+        ]
+    );
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Entry {
             Written::List(group) => Some(entries(group.stream(), grammar, diagnostics)),
             Written::Alone | Written::Equals(..) => {
                 let problem = format_args!("`{}` needs keys in parentheses", self.key);
-                diagnostics.report(self.span, problem, format_args!("write `{}`", grammar.shown));
+                diagnostics.report(self.span, problem, format_args!("write `{}`", grammar.usage));
                 None
             }
         }

@@ -10,7 +10,7 @@ use crate::keys::{Entry, Grammar, Spanned, of_attributes};
 use crate::structure::attr::named_fields;
 
 const RESOURCE: Grammar = Grammar {
-    shown: "#[resource(...)]",
+    usage: "#[resource(...)]",
     once: &[
         "group",
         "version",
@@ -66,14 +66,14 @@ const RESOURCE: Grammar = Grammar {
 };
 
 const SCALE: Grammar = Grammar {
-    shown: "scale(spec = \"spec.replicas\", status = \"status.replicas\")",
+    usage: "scale(spec = \"spec.replicas\", status = \"status.replicas\")",
     once: &["spec", "status", "selector"],
     repeated: &[],
     instead: &[],
 };
 
 const COLUMN: Grammar = Grammar {
-    shown: "column(name = \"Data\", type = \"integer\", path = \"spec.size\")",
+    usage: "column(name = \"Data\", type = \"integer\", path = \"spec.size\")",
     once: &["name", "type", "format", "doc", "priority", "path", "with", "age"],
     repeated: &[],
     instead: &[],

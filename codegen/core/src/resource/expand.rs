@@ -84,7 +84,7 @@ fn table(model: &ResourceModel) -> TokenStream {
     } else {
         quote!(Cluster)
     };
-    let deprecated = option(model.deprecated.as_ref().map(text));
+    let deprecated = option(model.deprecated.as_ref().map(str_tokens));
     let conversion = conversion(model);
     let subresources = model.subresources.iter().map(subresource);
     let columns = model.columns.iter().map(|declared| column(ident, declared));
@@ -136,7 +136,7 @@ fn str_tokens(text: impl AsRef<str>) -> TokenStream {
 }
 
 fn texts(all: &[String]) -> TokenStream {
-    let all = all.iter().map(text);
+    let all = all.iter().map(str_tokens);
     quote!(__Text(&[#(#all),*]))
 }
 

@@ -11,14 +11,14 @@ use crate::keys::{Entry, Grammar, Spanned, Texts, of_attributes};
 const DOC: &str = "write the description as a doc comment";
 
 const SCHEMA: Grammar = Grammar {
-    shown: "#[schema(...)]",
+    usage: "#[schema(...)]",
     once: &["name", "atomic", "union", "type_meta", "internal"],
     repeated: &[],
     instead: &[("doc", DOC), ("description", DOC)],
 };
 
 const FIELD: Grammar = Grammar {
-    shown: "#[field(...)]",
+    usage: "#[field(...)]",
     once: &[
         "name",
         "proto",
@@ -61,7 +61,7 @@ const FIELD: Grammar = Grammar {
 };
 
 const EACH: Grammar = Grammar {
-    shown: "each(max_length = 63)",
+    usage: "each(max_length = 63)",
     once: &[
         "one_of",
         "minimum",

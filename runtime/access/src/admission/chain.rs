@@ -65,7 +65,7 @@ impl Chain {
         if answer.is_ok() && reinvocation.begin_second() {
             answer = self.mutate_once(&attributes, objects).await;
         }
-        self.tell(Phase::Mutating, attributes.operation, &answer, None, begin);
+        self.observe(Phase::Mutating, attributes.operation, &answer, None, begin);
         answer
     }
 
@@ -73,7 +73,7 @@ impl Chain {
         let mut begin = Instant::now();
         for (index, plugin) in self.call(attributes.operation, Phase::Mutating) {
             let answer = plugin.mutate(attributes, objects).await;
-            begin = self.tell(Phase::Mutating, attributes.operation, &answer, Some(index), begin);
+            begin = self.observe(Phase::Mutating, attributes.operation, &answer, Some(index), begin);
             answer?;
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Chain {
     pub async fn validate(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let begin = Instant::now();
         let answer = self.validate_once(attributes, objects).await;
-        self.tell(Phase::Validating, attributes.operation, &answer, None, begin);
+        self.observe(Phase::Validating, attributes.operation, &answer, None, begin);
         answer
     }
 
@@ -95,14 +95,14 @@ impl Chain {
         let mut begin = Instant::now();
         for (index, plugin) in self.call(attributes.operation, Phase::Validating) {
             let answer = plugin.validate(attributes, objects).await;
-            begin = self.tell(Phase::Validating, attributes.operation, &answer, Some(index), begin);
+            begin = self.observe(Phase::Validating, attributes.operation, &answer, Some(index), begin);
             answer?;
         }
         Ok(())
     }
 
     /// Reports the result of one plugin, or of a whole phase, to the observer; returns the current time.
-    fn tell(
+    fn observe(
         &self,
         phase: Phase,
         operation: Operation,

@@ -215,7 +215,7 @@ impl Verifier {
         for (index, authenticator) in self.authenticators.iter().enumerate() {
             match authenticator.authenticate_token(token, audiences) {
                 Outcome::Ready(verdict) => {
-                    if let Some(valid) = self.judged(verdict, audiences, &mut reasons) {
+                    if let Some(valid) = self.accepted(verdict, audiences, &mut reasons) {
                         return Outcome::Ready(Ok(valid));
                     }
                 }
@@ -240,7 +240,7 @@ impl Verifier {
         let mut verdict = verdict.await;
         let mut rest = self.authenticators[next..].iter();
         loop {
-            if let Some(valid) = self.judged(verdict, &audiences, &mut reasons) {
+            if let Some(valid) = self.accepted(verdict, &audiences, &mut reasons) {
                 return Ok(valid);
             }
             let Some(next) = rest.next() else {
@@ -251,7 +251,7 @@ impl Verifier {
     }
 
     /// Returns the user if the verdict is valid for `audiences`; otherwise adds the reason to `reasons`.
-    fn judged(
+    fn accepted(
         &self,
         verdict: TokenVerdict,
         audiences: &[String],

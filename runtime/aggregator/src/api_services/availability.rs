@@ -81,7 +81,7 @@ impl Availability {
     }
 
     /// Writes the condition to the status of the APIService, unless it is there already.
-    pub(super) async fn tell(&self, api_services: &ResourceClient, name: &str) -> Result<(), LoopbackError> {
+    pub(super) async fn report(&self, api_services: &ResourceClient, name: &str) -> Result<(), LoopbackError> {
         // Another writer may change the object between reading and writing; then it is read again.
         for _ in 0..ATTEMPTS {
             let Some(mut object) = api_services.get("", name) else {

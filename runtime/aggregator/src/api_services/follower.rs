@@ -171,7 +171,7 @@ impl Reconcile for Follower {
                 self.probes().remove(name);
                 let availability = Availability::local();
                 self.metrics.api_services().show(name, said, availability.outcome());
-                availability.tell(&self.api_services, name).await
+                availability.report(&self.api_services, name).await
             }
         }
     }
@@ -238,7 +238,7 @@ impl Watch {
             // Requests are passed on before the status says that the server is available.
             let is_available = availability.is_available();
             self.aggregator.set_available(&self.name, &self.backend, is_available);
-            let reported = availability.tell(&self.api_services, &self.name).await;
+            let reported = availability.report(&self.api_services, &self.name).await;
             if let Err(error) = &reported {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
             }

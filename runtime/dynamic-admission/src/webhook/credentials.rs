@@ -84,14 +84,14 @@ impl Credentials {
     fn parse(kubeconfig: &Value, folder: &Path) -> Result<Self> {
         let mut users = HashMap::new();
         for entry in elements(kubeconfig, "users") {
-            let name = text(entry, "/name").to_owned();
+            let name = str_at(entry, "/name").to_owned();
             let user = User::parse(entry.get("user").unwrap_or(&Value::Null), folder);
             users.insert(name.clone(), user.with_context(|| format!("user {name:?}"))?);
         }
-        let current = text(kubeconfig, "/current-context");
+        let current = str_at(kubeconfig, "/current-context");
         let mut contexts = elements(kubeconfig, "contexts");
-        let context = contexts.find(|context| !current.is_empty() && text(context, "/name") == current);
-        let current = context.map(|context| text(context, "/context/user").to_owned());
+        let context = contexts.find(|context| !current.is_empty() && str_at(context, "/name") == current);
+        let current = context.map(|context| str_at(context, "/context/user").to_owned());
         Ok(Self { users, current })
     }
 
@@ -135,11 +135,15 @@ impl User {
         }
         let certificate = pem(user, "client-certificate", folder)?;
         let identity = certificate.zip(pem(user, "client-key", folder)?);
-        let authorization = match (text(user, "/tokenFile"), text(user, "/token"), text(user, "/username")) {
+        let authorization = match (
+            str_at(user, "/tokenFile"),
+            str_at(user, "/token"),
+            str_at(user, "/username"),
+        ) {
             ("", "", "") => None,
             ("", "", name) => Some(Authorization::Password {
                 user: name.to_owned(),
-                password: text(user, "/password").to_owned(),
+                password: str_at(user, "/password").to_owned(),
             }),
             ("", token, _) => Some(Authorization::Token(token.to_owned())),
             (file, ..) => Some(Authorization::TokenFile(folder.join(file))),
@@ -189,7 +193,7 @@ fn elements<'c>(config: &'c Value, list: &str) -> impl Iterator<Item = &'c Value
     config.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+fn str_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 

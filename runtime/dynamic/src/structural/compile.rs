@@ -153,7 +153,7 @@ fn list(schema: &Map<String, Value>) -> ListKind {
     }
 }
 
-fn text<'s>(schema: &'s Map<String, Value>, name: &str) -> &'s str {
+fn str_of<'s>(schema: &'s Map<String, Value>, name: &str) -> &'s str {
     schema.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

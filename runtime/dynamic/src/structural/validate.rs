@@ -5,8 +5,8 @@
 
 mod combined;
 mod content;
-mod correlation;
 mod number;
+mod old_elements;
 mod outcome;
 
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::value_path::ValuePath;
 use super::{Format, SchemaType, Structural};
-pub use correlation::Correlation;
+pub use old_elements::OldElements;
 use outcome::Outcome;
 
 /// The members of every object; they come from the request, so they count as changed.

@@ -1,6 +1,6 @@
 //! Evaluates rules on a document.
 
-use planesmith_dynamic::structural::{Additional, Correlation, SchemaType, Structural};
+use planesmith_dynamic::structural::{Additional, OldElements, SchemaType, Structural};
 use planesmith_machinery::field_error::{BadValue, FieldError, FieldErrorKind, FieldErrors};
 use serde_json::Value as Json;
 
@@ -82,10 +82,10 @@ impl Walk<'_> {
                 let (Some(inner), Some(items)) = (&node.items, &schema.items) else {
                     return Ok(());
                 };
-                let correlation = Correlation::new(schema, old);
+                let old_elements = OldElements::new(schema, old);
                 for (index, element) in elements.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    let old = correlation.as_ref().and_then(|correlation| correlation.find(element));
+                    let old = old_elements.as_ref().and_then(|elements| elements.find(element));
                     let correlation = correlation.element(element, old, items);
                     self.node(inner, items, &path, element, old, correlation)?;
                 }

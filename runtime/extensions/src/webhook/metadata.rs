@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 
 /// Checks that the converted object is the same one in the wanted version.
 pub(super) fn check(before: &Value, after: &Value, wanted: &ResourceFacts) -> Result<(), String> {
-    let version = text(after, "/apiVersion");
+    let version = str_at(after, "/apiVersion");
     if version != wanted.api_version {
         let expected = &wanted.api_version;
         return Err(format!(
             " at index 0: invalid groupVersion (expected {expected}, received {version})"
         ));
     }
-    let kind = text(after, "/kind");
+    let kind = str_at(after, "/kind");
     if kind != wanted.kind {
         let expected = &wanted.kind;
         return Err(format!(
@@ -28,7 +28,7 @@ pub(super) fn check(before: &Value, after: &Value, wanted: &ResourceFacts) -> Re
         ("namespace", "/metadata/namespace"),
         ("UID", "/metadata/uid"),
     ] {
-        let (before, after) = (text(before, pointer), text(after, pointer));
+        let (before, after) = (str_at(before, pointer), str_at(after, pointer));
         if before != after {
             return Err(format!(": must have the same {name}: {before} != {after}"));
         }
@@ -94,6 +94,6 @@ fn check_texts(name: &str, entries: &Map<String, Value>, had: Option<&Value>) ->
     errors.joined().map_or(Ok(()), Err)
 }
 
-fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
+fn str_at<'v>(document: &'v Value, pointer: &str) -> &'v str {
     document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -76,7 +76,7 @@ impl PodSecurity {
         }
         let mut templates = TEMPLATES.iter();
         if let Some((_, _, path)) = templates.find(|(group, resource, _)| attributes.is_for(group, resource)) {
-            self.look_at_template(attributes, objects, path);
+            self.warn_about_template(attributes, objects, path);
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl PodSecurity {
     }
 
     /// Warns about a template. Templates are never refused: only the pods created from them are.
-    fn look_at_template(&self, attributes: &Attributes<'_>, objects: &Objects<'_>, path: &str) {
+    fn warn_about_template(&self, attributes: &Attributes<'_>, objects: &Objects<'_>, path: &str) {
         if !attributes.subresource.is_empty() || self.is_exempt(attributes) {
             return;
         }

@@ -93,11 +93,13 @@ impl ServiceRangeController {
                     .await?;
             }
             let ready = ConditionState::yes("Ready", "Kubernetes Service CIDR is ready");
-            return self.say(range, &ready).await;
+            return self.write_condition(range, &ready).await;
         };
         if self.is_needed(range, all) {
             let message = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
-            return self.say(range, &ConditionState::no("Terminating", message)).await;
+            return self
+                .write_condition(range, &ConditionState::no("Terminating", message))
+                .await;
         }
         let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
         if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
@@ -131,13 +133,13 @@ impl ServiceRangeController {
     }
 
     /// Sets the condition Ready, unless it is so already.
-    async fn say(&self, range: &ServiceCIDR, verdict: &ConditionState) -> Result<(), LoopbackError> {
+    async fn write_condition(&self, range: &ServiceCIDR, state: &ConditionState) -> Result<(), LoopbackError> {
         let mut ready = range
             .status
             .conditions
             .iter()
             .filter(|condition| condition.r#type == "Ready");
-        if ready.any(|ready| (ready.status == "True") == verdict.holds) {
+        if ready.any(|ready| (ready.status == "True") == state.holds) {
             return Ok(());
         }
         let mut object = json!({
@@ -146,7 +148,7 @@ impl ServiceRangeController {
             "metadata": {"name": range.metadata.name, "uid": range.metadata.uid},
             "status": {},
         });
-        set_condition(&mut object["status"], "Ready", verdict, &Time::now().to_string());
+        set_condition(&mut object["status"], "Ready", state, &Time::now().to_string());
         let path = format!("{PATH}/{}/status", range.metadata.name);
         match self.loopback.apply(&path, STATUS_MANAGER, &object).await {
             Err(error) if matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => Ok(()),

@@ -14,7 +14,7 @@ const OBJECTS_PER_SEAT: usize = 100;
 /// Most seats of a list by its bytes.
 const MOST_BY_BYTES: u32 = 100;
 /// Most seats of other requests.
-const MOST: u32 = 10;
+const MAX_SEATS: u32 = 10;
 /// Watches for each seat of a write, which need it after the answer.
 const WATCHES_PER_SEAT: usize = 10;
 /// Time that the watches need.
@@ -28,7 +28,7 @@ pub(super) fn estimate(work: &RequestedWork, widest: u32, by_bytes: bool) -> Wor
         RequestedWork::List(list) => {
             let (seats, most) = match by_bytes {
                 true => (bytes(&list).div_ceil(BYTES_PER_SEAT), MOST_BY_BYTES),
-                false => (list.objects.div_ceil(OBJECTS_PER_SEAT), MOST),
+                false => (list.objects.div_ceil(OBJECTS_PER_SEAT), MAX_SEATS),
             };
             WorkEstimate::of_seats(bounded(seats, widest.min(most)))
         }
@@ -40,7 +40,7 @@ pub(super) fn estimate(work: &RequestedWork, widest: u32, by_bytes: bool) -> Wor
                 final_seats: u32::try_from(seats).unwrap_or(u32::MAX),
                 additional_latency: EVENT_TIME,
             };
-            wanted.with_final_seats_up_to(widest.min(MOST))
+            wanted.with_final_seats_up_to(widest.min(MAX_SEATS))
         }
     }
 }

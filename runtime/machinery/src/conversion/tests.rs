@@ -13,7 +13,7 @@ struct Part {
     /// Name.
     name: String,
     /// Creation time.
-    made: Option<Time>,
+    created: Option<Time>,
 }
 
 mod v1 {
@@ -123,7 +123,7 @@ fn old() -> v1alpha1::Box {
             parts: vec![
                 Part {
                     name: "p".to_owned(),
-                    made: Some(Time::from_second(5)),
+                    created: Some(Time::from_second(5)),
                 },
                 Part::default(),
             ],

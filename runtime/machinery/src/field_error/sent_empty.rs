@@ -54,7 +54,7 @@ impl SentEmpty {
             return shown;
         };
         sought.sort_unstable_by_key(|sought| sought.field);
-        look_at(&document, 0, &mut sought);
+        find_in(&document, 0, &mut sought);
         for Sought { index, sent, .. } in sought {
             let value = &errors.errors[index].value;
             if let Some(with_empty) = sent.and_then(|sent| emptied(value, sent)) {
@@ -76,31 +76,31 @@ fn shows_null(error: &FieldError) -> bool {
 /// Searches `value` for the fields of `sought`, which are sorted. The path of `value` is the first `at` bytes of each
 /// of them. Members that lead to no sought field are skipped cheaply, independent of their number and the
 /// length of their names.
-fn look_at<'d>(value: &'d Value, at: usize, sought: &mut [Sought<'_, 'd>]) {
+fn find_in<'d>(value: &'d Value, at: usize, sought: &mut [Sought<'_, 'd>]) {
     for sought in sought.iter_mut().filter(|sought| sought.field.len() == at) {
         sought.sent = Some(value);
     }
     match value {
         Value::Array(list) => {
             for (index, element) in list.iter().enumerate() {
-                look_below(element, at, &format!("[{index}]"), sought);
+                find_below(element, at, &format!("[{index}]"), sought);
             }
         }
         Value::Object(map) => {
             let dot = if at == 0 { "" } else { "." };
             let members = below(sought, at, dot);
             for (name, member) in map {
-                look_below(member, at + dot.len(), name, members);
+                find_below(member, at + dot.len(), name, members);
             }
         }
         _ => {}
     }
 }
 
-fn look_below<'d>(value: &'d Value, at: usize, step: &str, sought: &mut [Sought<'_, 'd>]) {
+fn find_below<'d>(value: &'d Value, at: usize, step: &str, sought: &mut [Sought<'_, 'd>]) {
     let sought = below(sought, at, step);
     if !sought.is_empty() {
-        look_at(value, at + step.len(), sought);
+        find_in(value, at + step.len(), sought);
     }
 }
 

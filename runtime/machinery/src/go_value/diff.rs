@@ -5,7 +5,7 @@ mod matching;
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::text;
+use super::format_text;
 use crate::json;
 use crate::value::Value;
 use matching::{Block, matching_blocks};
@@ -32,7 +32,7 @@ pub fn diff(old: &dyn Value, new: &dyn Value) -> String {
 /// Returns the value as JSON, indented by one space per level.
 fn indented(value: &dyn Value) -> String {
     let mut out = Vec::new();
-    json::indent(text(value).as_bytes(), &mut out);
+    json::indent(format_text(value).as_bytes(), &mut out);
     let mut narrow = String::with_capacity(out.len());
     for line in String::from_utf8_lossy(&out).lines() {
         let depth = (line.len() - line.trim_start_matches(' ').len()) / 2;

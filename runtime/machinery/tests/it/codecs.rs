@@ -35,7 +35,7 @@ struct Sink {
     #[field(proto = 5)]
     bytes: ByteString,
     #[field(proto = 6, keep)]
-    kept: Vec<String>,
+    retained: Vec<String>,
     #[field(proto = 7)]
     maybe_small: Option<i32>,
     #[field(proto = 8)]
@@ -109,10 +109,10 @@ fn bytes() -> impl Strategy<Value = ByteString> {
 prop_compose! {
     fn plain()(
         flag: bool, small: i32, large: i64, ratio in any::<f64>().prop_filter("JSON has none", |value| value.is_finite()),
-        text: String, bytes in bytes(), kept in vec(any::<String>(), 0..3), maybe_small in of(any::<i32>()),
+        text: String, bytes in bytes(), retained in vec(any::<String>(), 0..3), maybe_small in of(any::<i32>()),
         maybe_flag in of(any::<bool>()), numbers in vec(any::<i64>(), 0..4),
     ) -> Sink {
-        Sink { flag, small, large, ratio, text, bytes, kept, maybe_small, maybe_flag, numbers, ..Sink::default() }
+        Sink { flag, small, large, ratio, text, bytes, retained, maybe_small, maybe_flag, numbers, ..Sink::default() }
     }
 }
 

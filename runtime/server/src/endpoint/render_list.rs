@@ -135,7 +135,7 @@ impl Endpoint {
                 let rows = table::Rows {
                     facts: self.kind().clone(),
                     encodings: Arc::clone(self.encodings()),
-                    shown: table::row_object(call.query())?,
+                    row_object: table::row_object(call.query())?,
                     caching,
                 };
                 Box::new(rows.of_list(output, meta, entries))

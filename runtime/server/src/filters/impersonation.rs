@@ -97,11 +97,11 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     if !headers.keys().any(is_impersonation_header) {
         return Ok(None);
     }
-    let one = |name: HeaderName| headers.get(name).map(text).unwrap_or_default();
+    let one = |name: HeaderName| headers.get(name).map(header_text).unwrap_or_default();
     let mut wanted = UserInfo {
         name: one(USER),
         uid: one(UID),
-        groups: headers.get_all(GROUP).iter().map(text).collect(),
+        groups: headers.get_all(GROUP).iter().map(header_text).collect(),
         extra: BTreeMap::new(),
     };
     for (name, value) in headers {

@@ -224,7 +224,7 @@ impl RequestMetrics {
             self.count_own(&cell);
         }
         if matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT) {
-            let labels = self.rendered(Labels::new(&ctx.info, marks, code), &ctx.info);
+            let labels = self.published_labels(Labels::new(&ctx.info, marks, code), &ctx.info);
             let values = [&labels.place()[..], &[code.as_str()]].concat();
             self.terminated.with_label_values(&values).inc();
         }
@@ -287,7 +287,7 @@ impl RequestMetrics {
         self.inventory.get().is_some_and(|inventory| inventory.serves(info))
     }
 
-    fn shown<'l>(&self, labels: Labels<'l>, info: &RequestInfo) -> Labels<'l> {
+    fn published_labels<'l>(&self, labels: Labels<'l>, info: &RequestInfo) -> Labels<'l> {
         if info.is_resource() && !self.is_served(info) {
             labels.without_resource()
         } else {
@@ -299,8 +299,8 @@ impl RequestMetrics {
     /// in 2^64.
     fn make_cell(&self, hash: u64, labels: Labels<'_>, info: &RequestInfo) -> Arc<Cell> {
         let served = !info.is_resource() || self.is_served(info);
-        let shown = if served { labels } else { labels.without_resource() };
-        let place = shown.place();
+        let published = if served { labels } else { labels.without_resource() };
+        let place = published.place();
         let with = |more: &[&'static str]| [&place[..], more].concat();
         let is_read = matches!(info.verb(), Verb::Get | Verb::List);
         let cell = Arc::new(Cell {
@@ -316,9 +316,9 @@ impl RequestMetrics {
             running: info.is_long_running().then(|| self.running.with_label_values(&place)),
             own: OnceLock::new(),
             labels: [
-                shown.verb.into(),
-                shown.group.into(),
-                format!("{}/{}", shown.resource, shown.subresource).into(),
+                published.verb.into(),
+                published.group.into(),
+                format!("{}/{}", published.resource, published.subresource).into(),
             ],
         });
         if served {

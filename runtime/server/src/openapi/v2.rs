@@ -27,7 +27,7 @@ pub(super) fn merge(own: impl IntoIterator<Item = Bytes>, others: impl IntoItera
         add(&mut whole, part);
     }
     for mut part in others.into_iter().filter_map(|part| read(&part)) {
-        tell_apart(&whole, &mut part);
+        rename_conflicts(&whole, &mut part);
         add(&mut whole, part);
     }
     Value::Object(whole)
@@ -74,7 +74,7 @@ fn add_kinds(first: &mut Value, mut definition: Value) {
 
 /// Renames the definitions of `part` whose names mean something else in `whole`. All get the same number as a suffix:
 /// the first that is free for all of them, or under which the same definitions exist already because of another server.
-fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
+fn rename_conflicts(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
     let nothing = Map::new();
     let known = whole.get(DEFINITIONS).and_then(Value::as_object).unwrap_or(&nothing);
     let is_other = |name: &str, definition: &Value| known.get(name).is_some_and(|known| !is_same(known, definition));

@@ -164,7 +164,7 @@ pub(super) struct Applied {
 }
 
 /// True if the top-level field `name` of a document is `null`.
-fn says_null(document: &[u8], name: &str) -> bool {
+fn has_null(document: &[u8], name: &str) -> bool {
     let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
     document.get(name).is_some_and(serde_json::Value::is_null)
 }
@@ -296,7 +296,7 @@ impl Patch<'_> {
         if sent.kind.is_empty() {
             return Err(patched.refuse(missing_kind(&patched.document)));
         }
-        if sent.api_version.is_empty() && says_null(&patched.document, "apiVersion") {
+        if sent.api_version.is_empty() && has_null(&patched.document, "apiVersion") {
             return Err(patched.refuse(".apiVersion accessor error: <nil> is of the type <nil>, expected string"));
         }
         if sent.api_version.is_empty() {

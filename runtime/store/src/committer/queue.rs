@@ -34,7 +34,7 @@ pub(crate) struct Expiry {
 }
 
 impl Expiry {
-    pub(crate) fn from_entry(entry: &Arc<Entry>) -> Option<Self> {
+    pub(crate) fn of(entry: &Arc<Entry>) -> Option<Self> {
         let at = entry.expires()?;
         Some(Self {
             at,

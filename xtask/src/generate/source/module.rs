@@ -190,7 +190,7 @@ fn definition(item: &ItemStruct) -> Item {
 fn texts(expression: &Expr) -> Option<Vec<String>> {
     match expression {
         Expr::Reference(inner) => texts(&inner.expr),
-        Expr::Array(list) => list.elems.iter().map(text).collect(),
+        Expr::Array(list) => list.elems.iter().map(literal_text).collect(),
         _ => None,
     }
 }

@@ -42,13 +42,13 @@ impl Convert<v1::CustomResourceDefinition> for CustomResourceDefinition {
             .map_or(String::new(), |version| version.name.clone());
         spec.conversion = hub.spec.conversion.as_ref().map(CustomResourceConversion::of_v1);
         spec.preserve_unknown_fields = Some(hub.spec.preserve_unknown_fields);
-        spec.say_for_all();
+        spec.hoist_common_parts();
     }
 }
 
 impl CustomResourceDefinitionSpec {
     /// Moves the parts that are identical in all versions to the top level.
-    pub(crate) fn say_for_all(&mut self) {
+    pub(crate) fn hoist_common_parts(&mut self) {
         let Some(first) = self.versions.first().cloned() else {
             return;
         };

@@ -132,7 +132,7 @@ mod tests {
     use crate::core::v1::{Pod, PodTemplateSpec};
 
     /// Returns the warnings of a pod's creation and the resulting profile of its container.
-    fn made(annotation: &str, of_pod: &Value, own: &Value) -> (Vec<String>, Option<String>) {
+    fn defaulted(annotation: &str, of_pod: &Value, own: &Value) -> (Vec<String>, Option<String>) {
         let mut pod: Pod = serde_json::from_value(json!({
             "apiVersion": "v1",
             "kind": "Pod",
@@ -155,20 +155,20 @@ mod tests {
         let warning = || vec![format!("metadata.annotations[{APP_ARMOR}c]: {DEPRECATED}")];
         let (none, unconfined) = (Value::Null, json!({"type": "Unconfined"}));
         assert_eq!(
-            made("unconfined", &none, &none),
+            defaulted("unconfined", &none, &none),
             (warning(), Some("Unconfined".to_owned()))
         );
-        assert_eq!(made("unconfined", &unconfined, &none), (vec![], None));
+        assert_eq!(defaulted("unconfined", &unconfined, &none), (vec![], None));
         assert_eq!(
-            made("runtime/default", &unconfined, &none),
+            defaulted("runtime/default", &unconfined, &none),
             (warning(), Some("RuntimeDefault".to_owned()))
         );
         assert_eq!(
-            made("unconfined", &none, &unconfined),
+            defaulted("unconfined", &none, &unconfined),
             (vec![], Some("Unconfined".to_owned()))
         );
-        assert_eq!(made("localhost/ padded", &none, &none), (warning(), None));
-        assert_eq!(made("nonsense", &none, &none), (warning(), None));
+        assert_eq!(defaulted("localhost/ padded", &none, &none), (warning(), None));
+        assert_eq!(defaulted("nonsense", &none, &none), (warning(), None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use planesmith_wire::go_format::quote;
 use serde_json::{Map, Value};
 
 use super::super::{Additional, Structural};
-use super::{Correlation, Outcome, Subject, TYPE_META, ValuePath};
+use super::{OldElements, Outcome, Subject, TYPE_META, ValuePath};
 
 impl Structural {
     pub(super) fn check_text(&self, text: &str, subject: Subject<'_, '_>, outcome: &mut Outcome) {
@@ -60,17 +60,21 @@ impl Structural {
 
     pub(super) fn check_list(&self, elements: &[Value], subject: Subject<'_, '_>, outcome: &mut Outcome) {
         if let Some(items) = &self.items {
-            let correlation = Correlation::new(self, subject.old);
+            let old_elements = OldElements::new(self, subject.old);
             for (index, element) in elements.iter().enumerate() {
                 if outcome.is_full() {
                     return;
                 }
-                outcome.merge(items.check(Subject {
-                    value: element,
-                    old: correlation.as_ref().and_then(|correlation| correlation.find(element)),
-                    location: &ValuePath::Element(subject.location, index),
-                    steps: subject.steps,
-                }));
+                outcome.merge(
+                    items.check(Subject {
+                        value: element,
+                        old: old_elements
+                            .as_ref()
+                            .and_then(|old_elements| old_elements.find(element)),
+                        location: &ValuePath::Element(subject.location, index),
+                        steps: subject.steps,
+                    }),
+                );
             }
         }
         let Some(limits) = &self.limits else { return };

@@ -153,8 +153,8 @@ async fn strangers_get_401_and_403() {
 #[tokio::test]
 async fn an_answer_to_head_has_the_length_of_its_body_only() {
     let server = prepared(config(AlwaysDeny));
-    let (_, _, refusal) = ask(&server, "GET /api/v1/namespaces/n/echoes/a", "bob").await;
-    let (code, headers, body) = ask(&server, "HEAD /api/v1/namespaces/n/echoes/a", "bob").await;
+    let (_, _, refusal) = send(&server, "GET /api/v1/namespaces/n/echoes/a", "bob").await;
+    let (code, headers, body) = send(&server, "HEAD /api/v1/namespaces/n/echoes/a", "bob").await;
     assert_eq!((code, body.as_str()), (StatusCode::FORBIDDEN, ""));
     assert_eq!(headers["content-length"], refusal.len().to_string());
 }

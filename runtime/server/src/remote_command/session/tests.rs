@@ -54,11 +54,11 @@ impl Setting {
         found.unwrap_or_else(|| panic!("no stream {kind}")).1
     }
 
-    async fn say(&mut self, said: &[u8]) {
+    async fn send_from_client(&mut self, said: &[u8]) {
         self.client.send(Message::Binary(said.to_vec().into())).await.unwrap();
     }
 
-    async fn tell(&mut self, kind: &str, bytes: &[u8], is_last: bool) {
+    async fn send(&mut self, kind: &str, bytes: &[u8], is_last: bool) {
         let frame = data(self.stream(kind), bytes, is_last);
         self.kubelet.send(&frame).await;
     }
@@ -102,9 +102,9 @@ async fn channels_are_streams_and_closing_stdin_closes_nothing_else() {
     let kinds: Vec<&str> = setting.streams.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["error", "stdin", "stdout", "stderr"]);
     let stdin = setting.stream("stdin");
-    setting.say(b"\0cat").await;
+    setting.send_from_client(b"\0cat").await;
     assert_eq!(setting.kubelet.data().await, (stdin, b"cat".to_vec(), false));
-    setting.say(&[CLOSE, STDIN]).await;
+    setting.send_from_client(&[CLOSE, STDIN]).await;
     assert_eq!(setting.kubelet.data().await, (stdin, Vec::new(), true));
     // Data behind the end is dropped, and so are channels that are not the client's.
     for dropped in [
@@ -116,14 +116,14 @@ async fn channels_are_streams_and_closing_stdin_closes_nothing_else() {
         b"\x04{\"Width\":1}",
         b"",
     ] {
-        setting.say(dropped).await;
+        setting.send_from_client(dropped).await;
     }
-    setting.tell("stdout", b"out", false).await;
+    setting.send("stdout", b"out", false).await;
     assert_eq!(heard(&mut setting.client).await, b"\x01out");
-    setting.tell("stderr", b"err", true).await;
+    setting.send("stderr", b"err", true).await;
     assert_eq!(heard(&mut setting.client).await, b"\x02err");
-    setting.tell("error", SUCCESS.as_bytes(), true).await;
-    setting.tell("stdout", b"!", true).await;
+    setting.send("error", SUCCESS.as_bytes(), true).await;
+    setting.send("stdout", b"!", true).await;
     assert_eq!(heard(&mut setting.client).await, b"\x01!");
     assert_eq!(setting.ended().await, SUCCESS);
 }
@@ -145,8 +145,8 @@ async fn exit_codes_and_failures_are_told_at_the_end() {
             ..StreamFlags::default()
         };
         let mut setting = Setting::new(only_stderr, version).await;
-        setting.tell("stderr", b"", true).await;
-        setting.tell("error", error.as_bytes(), true).await;
+        setting.send("stderr", b"", true).await;
+        setting.send("error", error.as_bytes(), true).await;
         let status = setting.ended().await;
         assert!(status.contains(expected), "{status}");
     }
@@ -160,33 +160,33 @@ async fn a_terminal_has_a_size_and_no_stderr() {
     assert_eq!(kinds, ["error", "stdin", "stdout", "resize"]);
     let resize = setting.stream("resize");
     setting
-        .say(b"\x04{\"Width\":80,\"Height\":24} {\"width\": 1}nonsense")
+        .send_from_client(b"\x04{\"Width\":80,\"Height\":24} {\"width\": 1}nonsense")
         .await;
     let sizes = b"{\"Width\":80,\"Height\":24}\n{\"Width\":1,\"Height\":0}\n".to_vec();
     assert_eq!(setting.kubelet.data().await, (resize, sizes, false));
     // No terminal is that large: this message is dropped, and the following ones are passed on.
     let large = [b"\x04", &b"{}".repeat(4 << 10)[..]].concat();
-    setting.say(&large).await;
-    setting.say(b"\x04{\"Width\":7,\"Height\":8}").await;
+    setting.send_from_client(&large).await;
+    setting.send_from_client(b"\x04{\"Width\":7,\"Height\":8}").await;
     let sizes = b"{\"Width\":7,\"Height\":8}\n".to_vec();
     assert_eq!(setting.kubelet.data().await, (resize, sizes, false));
     // A kubelet that closes stdin has it closed in return.
-    setting.tell("stdin", b"", true).await;
+    setting.send("stdin", b"", true).await;
     assert_eq!(
         setting.kubelet.data().await,
         (setting.stream("stdin"), Vec::new(), true)
     );
-    setting.say(b"\0late").await;
-    setting.tell("stdout", b"$ ", true).await;
+    setting.send_from_client(b"\0late").await;
+    setting.send("stdout", b"$ ", true).await;
     assert_eq!(heard(&mut setting.client).await, b"\x01$ ");
-    setting.tell("error", b"", true).await;
+    setting.send("error", b"", true).await;
     assert_eq!(setting.ended().await, SUCCESS);
 }
 
 #[tokio::test]
 async fn no_streams_at_all_are_a_session_too() {
     let mut setting = Setting::new(StreamFlags::default(), Version::Status).await;
-    setting.tell("error", SUCCESS.as_bytes(), true).await;
+    setting.send("error", SUCCESS.as_bytes(), true).await;
     assert_eq!(setting.ended().await, SUCCESS);
 }
 
@@ -234,7 +234,7 @@ async fn a_client_that_leaves_or_breaks_the_rules_ends_the_connection_to_the_kub
         match last {
             [] => drop(setting.client),
             last => {
-                setting.say(last).await;
+                setting.send_from_client(last).await;
                 drop(setting.client);
             }
         }

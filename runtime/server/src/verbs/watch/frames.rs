@@ -30,7 +30,7 @@ const SMALL: usize = 2 << 10;
 pub(super) struct Frames {
     endpoint: Arc<Endpoint>,
     output: Output,
-    shown: RowObject,
+    row_object: RowObject,
     selection: Selection,
     /// True once the columns were sent, which happens once per watch of a table.
     columns_sent: AtomicBool,
@@ -59,11 +59,11 @@ impl Kind {
 }
 
 impl Frames {
-    pub(super) fn new(endpoint: Arc<Endpoint>, output: Output, shown: RowObject, selection: Selection) -> Self {
+    pub(super) fn new(endpoint: Arc<Endpoint>, output: Output, row_object: RowObject, selection: Selection) -> Self {
         Self {
             endpoint,
             output,
-            shown,
+            row_object,
             selection,
             columns_sent: AtomicBool::new(false),
             as_messages: false,
@@ -262,7 +262,7 @@ impl Frames {
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
                 let columns = !self.columns_sent.swap(true, Ordering::Relaxed);
-                let mut table = table::of_one(self.endpoint.kind(), subject, encodings, self.shown, columns)?;
+                let mut table = table::of_one(self.endpoint.kind(), subject, encodings, self.row_object, columns)?;
                 if self.output.beta {
                     table = in_beta(&table);
                 }

@@ -33,7 +33,7 @@ const INITIAL: usize = 32 << 10;
 const READ_AHEAD: usize = 16 << 10;
 
 /// Time during which a watch keeps its seats for a client that reads the initial events slowly.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SEAT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The initial events of a watch.
 #[derive(Debug, Default)]
@@ -118,7 +118,7 @@ impl WatchStream {
             unsent: Unsent::default(),
             _place: None,
             start: None,
-            keeps_seats_until: Instant::now() + PATIENCE,
+            keeps_seats_until: Instant::now() + SEAT_TIMEOUT,
         };
         watch.set_timer();
         watch
@@ -234,8 +234,8 @@ impl WatchStream {
     /// A chunk of initial events, empty when none are left; `None` when the watch ends before the client reads it.
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
         // A client that reads slowly does not keep the seats of others.
-        let patience = self.keeps_seats_until;
-        if self.start.is_some() && timeout_at(patience, self.unsent.writable()).await.is_err() {
+        let end = self.keeps_seats_until;
+        if self.start.is_some() && timeout_at(end, self.unsent.writable()).await.is_err() {
             self.started();
         }
         tokio::select! {

@@ -8,28 +8,28 @@ use super::super::{ListKind, Structural};
 
 /// Elements of an old list that have counterparts.
 #[derive(Debug)]
-pub struct Correlation<'v> {
+pub struct OldElements<'v> {
     keys: &'v [Box<str>],
     elements: HashMap<String, &'v Value>,
 }
 
-impl<'v> Correlation<'v> {
+impl<'v> OldElements<'v> {
     /// The elements of `old`, in a list of the type `list`; `None` if its elements have no counterparts.
     #[must_use]
     pub fn new(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
         let (ListKind::Map(keys), Some(Value::Array(elements)), Some(_)) = (&list.list, old, &list.items) else {
             return None;
         };
-        let mut correlation = Self {
+        let mut old_elements = Self {
             keys,
             elements: HashMap::with_capacity(elements.len()),
         };
         for element in elements {
-            if let Some(key) = correlation.key(element) {
-                correlation.elements.entry(key).or_insert(element);
+            if let Some(key) = old_elements.key(element) {
+                old_elements.elements.entry(key).or_insert(element);
             }
         }
-        Some(correlation)
+        Some(old_elements)
     }
 
     /// The counterpart of `element`. One that lacks a key, or whose key is no plain value, has none.
@@ -66,9 +66,11 @@ impl Structural {
                 }
                 match (&self.list, &self.items) {
                     (ListKind::Map(_), Some(items)) => {
-                        let correlation = Correlation::new(self, Some(old));
+                        let old_elements = OldElements::new(self, Some(old));
                         let is_same = |element: &Value| {
-                            let old = correlation.as_ref().and_then(|correlation| correlation.find(element));
+                            let old = old_elements
+                                .as_ref()
+                                .and_then(|old_elements| old_elements.find(element));
                             old.is_some_and(|old| items.is_same(element, old))
                         };
                         elements.iter().all(is_same)
