@@ -65,7 +65,7 @@ pub(crate) trait Representation: Debug + Sync {
     fn unsupported_patch(&self, accepted: &[&'static str]) -> ApiError;
 
     /// Fields that the document `json` sets to empty, of an object that does not distinguish empty from absent.
-    fn sent_empty(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
+    fn emptied_fields(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
 
     /// Fields that the body `json` sets to empty, for messages about an object that does not show them.
     fn sent_empty(&self, json: &Bytes) -> SentEmpty;

@@ -104,10 +104,10 @@ fn list(schemas: &[JSONSchemaProps]) -> String {
     }
 }
 
-fn map<T>(entries: &BTreeMap<String, T>, shown: impl Fn(&T) -> String) -> String {
+fn map<T>(entries: &BTreeMap<String, T>, render: impl Fn(&T) -> String) -> String {
     match entries.is_empty() {
         true => "null".to_owned(),
-        false => object(entries.iter().map(|(name, value)| (name.as_str(), rendered(value)))),
+        false => object(entries.iter().map(|(name, value)| (name.as_str(), render(value)))),
     }
 }
 

@@ -4,7 +4,7 @@ struct Spec {
     #[field(pattern = "^[a-z$")]
     open: String,
     #[field(pattern = "^(?=a)b$")]
-    look: String,
+    ahead: String,
 }
 
 fn main() {}

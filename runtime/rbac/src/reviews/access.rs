@@ -57,7 +57,7 @@ impl Responder for OwnAccess {
             submission.admit().await?;
             let review = submission.as_kind::<v1::SelfSubjectAccessReview>()?;
             let (resource, path) = (&review.spec.resource_attributes, &review.spec.non_resource_attributes);
-            review.status = review(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref()).await;
+            review.status = decide(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref()).await;
             submission.respond(&*submission.object)
         })
     }
@@ -122,10 +122,10 @@ async fn review_subject(
         extra: spec.extra.clone(),
     };
     let (resource, path) = (&spec.resource_attributes, &spec.non_resource_attributes);
-    review(authorizer, &user, resource.as_ref(), path.as_ref()).await
+    decide(authorizer, &user, resource.as_ref(), path.as_ref()).await
 }
 
-async fn review(
+async fn decide(
     authorizer: &dyn Authorizer,
     user: &UserInfo,
     resource: Option<&v1::ResourceAttributes>,

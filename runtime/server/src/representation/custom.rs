@@ -71,7 +71,7 @@ impl Representation for Custom {
         ApiError::unsupported_media_type(accepted)
     }
 
-    fn sent_empty(&self, _: &'static StructFacts, _: &[u8]) -> Set<'static> {
+    fn emptied_fields(&self, _: &'static StructFacts, _: &[u8]) -> Set<'static> {
         Set::new()
     }
 

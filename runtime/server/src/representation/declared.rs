@@ -61,7 +61,7 @@ impl Representation for Declared {
         ))
     }
 
-    fn sent_empty(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static> {
+    fn emptied_fields(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static> {
         fields::sent_empty(facts, json)
     }
 

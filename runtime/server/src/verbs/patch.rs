@@ -344,7 +344,7 @@ impl Patch<'_> {
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
         let representation = self.expected.representation;
-        let sent_empty = representation.sent_empty(target.facts(), &patched.document);
+        let sent_empty = representation.emptied_fields(target.facts(), &patched.document);
         Ok(Applied {
             warnings,
             sent_empty,

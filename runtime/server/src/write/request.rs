@@ -30,7 +30,7 @@ pub(crate) struct Write<'a> {
     /// The options of the request, for plugins that pass them on.
     pub(super) options: Box<dyn Struct>,
     /// Fields that the request sets to empty.
-    sent_empty: Set<'static>,
+    emptied_fields: Set<'static>,
     /// Fields that the request sets to empty, with more details, for messages.
     pub(super) sent_empty: SentEmpty,
     /// Size of the body, in bytes.
@@ -84,7 +84,7 @@ impl<'a> Write<'a> {
             resets: &[],
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
-            sent_empty: Set::new(),
+            emptied_fields: Set::new(),
             sent_empty: SentEmpty::default(),
             size: 0,
             needs_admission: true,
@@ -112,7 +112,7 @@ impl<'a> Write<'a> {
     pub(crate) fn with_sent(self, Decoded { object, json }: &Decoded) -> Self {
         let representation = self.endpoint.representation();
         Self {
-            sent_empty: representation.sent_empty(object.facts(), json),
+            emptied_fields: representation.emptied_fields(object.facts(), json),
             sent_empty: representation.sent_empty(json),
             ..self
         }
@@ -146,7 +146,7 @@ impl<'a> Write<'a> {
             subresource: self.subresource,
             now: self.now,
             resets: self.resets,
-            sent_empty: Some(&self.sent_empty),
+            sent_empty: Some(&self.emptied_fields),
         }
     }
 

@@ -368,7 +368,7 @@ async fn objects_of_an_unknown_version_are_kept_and_named() {
 }
 
 /// The program that stores v1, with a default and without a field that crates were stored with.
-mod later {
+mod with_default {
     pub(super) mod v1 {
         use crate::stored_versions::*;
         version!("v1", [selectable("spec.heading", "spec.side")], [] heading, {
@@ -381,7 +381,7 @@ mod later {
 
 #[tokio::test]
 async fn defaults_added_later_are_applied_on_reading() {
-    const NOW: &[&ResourceFacts] = &[later::v1::Crate::RESOURCE];
+    const NOW: &[&ResourceFacts] = &[with_default::v1::Crate::RESOURCE];
     let folder = tempfile::tempdir().expect("a folder");
     let server = start(folder.path(), &THIRD[2..]);
     let created = server

@@ -102,7 +102,7 @@ async fn check(copy: &Path, state: &[String], what: &str) {
 }
 
 #[tokio::test]
-async fn whatever_is_left_of_the_unsynced_tail_the_synced_writes_are_there() {
+async fn synced_writes_are_there_with_any_part_of_the_unsynced_tail() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let points = written(&folder).await;

@@ -41,7 +41,7 @@ pub(super) fn duration(job: &Job) -> Cell {
         return Cell::Text(String::new());
     };
     match job.status.completion_time.as_ref().and_then(Time::timestamp) {
-        Some(end) => Cell::Text(age::text(end.as_second() - start.as_second())),
+        Some(end) => Cell::Text(age::format(end.as_second() - start.as_second())),
         None => age::cell(Some(start)),
     }
 }

@@ -7,7 +7,7 @@ use super::CertificateSigningRequest;
 
 pub(super) fn duration(request: &CertificateSigningRequest) -> Cell {
     let seconds = request.spec.expiration_seconds;
-    Cell::Text(seconds.map_or_else(|| "<none>".to_owned(), |seconds| age::text(seconds.into())))
+    Cell::Text(seconds.map_or_else(|| "<none>".to_owned(), |seconds| age::format(seconds.into())))
 }
 
 pub(super) fn condition(request: &CertificateSigningRequest) -> Cell {

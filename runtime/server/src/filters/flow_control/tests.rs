@@ -21,11 +21,11 @@ use crate::shutdown::Stop;
 
 type Decision = Result<Option<oneshot::Receiver<()>>, Rejected>;
 
-/// Decides as it is told, and counts the seats in use.
+/// Returns the decision that the test sets, and counts the seats in use.
 #[derive(Debug, Default)]
-struct Told {
+struct ScriptedControl {
     decision: Mutex<Option<Decision>>,
-    asked: AtomicUsize,
+    decisions: AtomicUsize,
     seats: Arc<AtomicUsize>,
 }
 
@@ -52,9 +52,9 @@ impl Drop for Seat {
     }
 }
 
-impl FlowControl for Told {
+impl FlowControl for ScriptedControl {
     fn begin(&self, _: &Context, _: &RequestedWork) -> Begun {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.decisions.fetch_add(1, Ordering::Relaxed);
         let turn = match self.decision.lock().unwrap().take() {
             None | Some(Ok(None)) => Turn::Runs(Seat::occupied(&self.seats)),
             Some(Err(rejected)) => Turn::Rejected(rejected),
@@ -95,24 +95,27 @@ fn exchange(path: &str) -> Exchange {
 }
 
 struct Filtered {
-    told: Arc<Told>,
+    control: Arc<ScriptedControl>,
     filter: FlowControlled,
 }
 
 impl Filtered {
     fn new() -> Self {
-        let told = Arc::new(Told::default());
-        let control = Arc::clone(&told) as Arc<dyn FlowControl>;
+        let scripted = Arc::new(ScriptedControl::default());
+        let control = Arc::clone(&scripted) as Arc<dyn FlowControl>;
         let filter = FlowControlled::new(control, InFlight::unlimited(), ServedObjects::default(), Arc::default());
-        Self { told, filter }
+        Self {
+            control: scripted,
+            filter,
+        }
     }
 
     fn decide(&self, decision: Decision) {
-        *self.told.decision.lock().unwrap() = Some(decision);
+        *self.control.decision.lock().unwrap() = Some(decision);
     }
 
     fn seats(&self) -> usize {
-        self.told.seats.load(Ordering::Relaxed)
+        self.control.seats.load(Ordering::Relaxed)
     }
 }
 
@@ -203,5 +206,5 @@ fn a_watch_has_seats_until_it_has_started_and_other_long_requests_have_none() {
     assert_eq!(filtered.seats(), 0, "seats go with the request");
     let mut stream = exchange("/api/v1/namespaces/n/pods/p/log?follow=1");
     assert!(matches!(filtered.filter.enter(&mut stream), Step::Continue));
-    assert_eq!(filtered.told.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(filtered.control.decisions.load(Ordering::Relaxed), 2);
 }
