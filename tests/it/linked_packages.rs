@@ -32,7 +32,7 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-api-defs feature \"admissionregistration\"",
         "planesmith-api-defs feature \"apiextensions\"",
         "planesmith-api-defs feature \"apiregistration\"",
-        "planesmith-rbac feature \"kubernetes\"",
+        "planesmith-flow-control v",
         "planesmith-aggregator v",
         "planesmith-dynamic-admission v",
         "planesmith-extensions v",
