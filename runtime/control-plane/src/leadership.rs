@@ -177,17 +177,22 @@ impl Candidate {
         })
     }
 
-    /// Gives the lease up, so that another server takes it at once.
+    /// Gives the lease up, so that another server takes it at once. The last renewal, which the shutdown interrupted, may be
+    /// performed meanwhile; then the lease is read again.
     async fn release(&self) -> Result<(), LoopbackError> {
         let path = format!("{LEASES}/{}", self.name);
-        let mut lease = self.loopback.send(Method::GET, &path, None).await?;
-        if lease["spec"]["holderIdentity"] != *self.identity {
-            return Ok(());
+        loop {
+            let mut lease = self.loopback.send(Method::GET, &path, None).await?;
+            if lease["spec"]["holderIdentity"] != *self.identity {
+                return Ok(());
+            }
+            let spec = &mut lease["spec"];
+            spec["holderIdentity"] = "".into();
+            spec["leaseDurationSeconds"] = 1.into();
+            if won(self.loopback.call(Method::PUT, &path, Some(&lease)).await)? {
+                return Ok(());
+            }
         }
-        let spec = &mut lease["spec"];
-        spec["holderIdentity"] = "".into();
-        spec["leaseDurationSeconds"] = 1.into();
-        self.loopback.call(Method::PUT, &path, Some(&lease)).await
     }
 }
 
