@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::coordination::v1::Lease;
@@ -16,6 +16,9 @@ use planesmith_store::conformance::{REGISTRY, SeveralWriters};
 use planesmith_store::{Storage, StorageOptions};
 
 use super::*;
+
+/// The time in which a server does what it does by itself: several times the duration of a lease.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The store of both servers.
 static BACKEND: LazyLock<SeveralWriters> = LazyLock::new(SeveralWriters::default);
@@ -103,12 +106,18 @@ impl Running {
     }
 
     /// Reads `path` until `wanted` is true of it.
+    ///
+    /// # Panics
+    ///
+    /// If it is not within [`PATIENCE`].
     async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
         loop {
             let value = self.get(path).await;
             if wanted(&value) {
                 return value;
             }
+            assert!(begun.elapsed() < PATIENCE, "{path} stays at {value}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -143,7 +152,12 @@ async fn servers_on_one_store_share_its_work_and_its_pools() {
         ];
         Running::of(&SERVICES, &flags).await
     };
-    let (one, other) = (start("192.0.2.1").await, start("192.0.2.2").await);
+    let leader = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/services-controllers";
+    let holder = |lease: &Value| lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned();
+    let one = start("192.0.2.1").await;
+    // Without another candidate it surely leads.
+    let led = one.until(leader, |lease| !holder(lease).is_empty()).await;
+    let other = start("192.0.2.2").await;
 
     let endpoints = "/api/v1/namespaces/default/endpoints/kubernetes";
     let addresses = |value: &Value| value["subsets"][0]["addresses"].as_array().map_or(0, Vec::len);
@@ -158,10 +172,6 @@ async fn servers_on_one_store_share_its_work_and_its_pools() {
     }
     assert_eq!(given.len(), count, "{given:?}");
 
-    let leader = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/services-controllers";
-    let held = one
-        .until(leader, |lease| lease["spec"]["holderIdentity"].is_string())
-        .await;
     let namespace = json!({"metadata": {"name": "new"}}).to_string();
     one.connection
         .call(Method::POST, "/api/v1/namespaces", namespace)
@@ -172,13 +182,9 @@ async fn servers_on_one_store_share_its_work_and_its_pools() {
         .until(account, |account| account["metadata"]["uid"].is_string())
         .await;
 
-    // The first one leads, because it started first.
     one.stop().await;
     other.until(endpoints, |value| addresses(value) == 1).await;
-    let follows = |lease: &Value| {
-        let holder = &lease["spec"]["holderIdentity"];
-        *holder != "" && *holder != held["spec"]["holderIdentity"]
-    };
+    let follows = |lease: &Value| !holder(lease).is_empty() && holder(lease) != holder(&led);
     other.until(leader, follows).await;
     let removal = other
         .connection
