@@ -1,5 +1,6 @@
 //! The contribution of this crate to a server.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use anyhow::{Context as _, Result};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::audit::{Policy, Sink};
 use planesmith_control_plane::Component;
-use planesmith_control_plane::admission::read_document;
 use planesmith_control_plane::component::{Contribution, ServerContext};
 use planesmith_server::audit::Audit;
 
@@ -64,7 +64,7 @@ impl Component for AuditComponent {
 
 /// Reads the policy.
 fn read_policy(path: &Path) -> Result<Policy> {
-    let read = || Ok(Policy::from_document(&read_document(path)?)?);
+    let read = || Ok(Policy::parse(&fs::read(path)?)?);
     let policy: Result<Policy> = read();
     policy.with_context(|| format!("--audit-policy-file {}", path.display()))
 }

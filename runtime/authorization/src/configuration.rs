@@ -8,11 +8,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use planesmith_control_plane::access_reviews::ReviewSettings;
-use planesmith_control_plane::admission::{or_default, parse_configuration};
 use planesmith_control_plane::options::AuthorizationMode;
 use planesmith_expressions::access_review::Condition;
+use planesmith_machinery::configuration_file::{self, or_default};
 use planesmith_machinery::duration::Duration;
-use planesmith_machinery::yaml;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -102,11 +101,13 @@ impl AuthorizationConfiguration {
     ///
     /// # Errors
     ///
-    /// The content is of another kind, or has unknown fields.
+    /// The content is of another kind, or has unknown or repeated fields.
     pub(crate) fn parse(content: &[u8]) -> Result<Self> {
-        let json = yaml::to_json(content)?.json;
-        let value = serde_json::from_slice(&json)?;
-        parse_configuration(Some(&value), "AuthorizationConfiguration", &VERSIONS)
+        Ok(configuration_file::parse(
+            content,
+            "AuthorizationConfiguration",
+            &VERSIONS,
+        )?)
     }
 
     /// Returns the authorizers, in order.

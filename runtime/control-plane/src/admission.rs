@@ -23,7 +23,7 @@ use crate::loopback::Loopback;
 use crate::options::Options;
 use crate::service_resolver::LiveServices;
 
-pub use configuration::{Configuration, or_default, parse_configuration, read_document};
+pub use configuration::{Configuration, parse_configuration};
 pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
 pub use switches::{check_switches, is_on};
 

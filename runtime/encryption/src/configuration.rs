@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use planesmith_machinery::yaml;
+use planesmith_machinery::configuration_file::{self, or_default};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 /// Versions of the file that are accepted.
 const VERSIONS: [&str; 1] = ["apiserver.config.k8s.io/v1"];
@@ -104,30 +103,13 @@ impl EncryptionConfiguration {
     ///
     /// # Errors
     ///
-    /// The content is of another kind, or has unknown fields. The text never contains a key.
+    /// The content is of another kind, or has unknown or repeated fields. The text never contains a key.
     pub fn parse(content: &[u8]) -> Result<Self, String> {
         if content.is_empty() {
             return Err("the file is empty".to_owned());
         }
-        let document = yaml::to_json(content).map_err(|error| error.to_string())?;
-        let mut value: Value = serde_json::from_slice(&document.json).map_err(|error| error.to_string())?;
-        let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-        let (kind, version) = (text("kind"), text("apiVersion"));
-        if kind != KIND || !VERSIONS.contains(&version) {
-            return Err(format!(
-                "no kind {kind:?} is registered for version {version:?}; expected {KIND} of {}",
-                VERSIONS.join(" or ")
-            ));
-        }
-        if let Some(fields) = value.as_object_mut() {
-            fields.remove("kind");
-            fields.remove("apiVersion");
-        }
-        // The message of a wrong type quotes the value, which may be a key.
-        serde_json::from_value(value).map_err(|error| match error.to_string() {
-            text if text.starts_with("unknown field") => format!("strict decoding error: {text}"),
-            _ => "strict decoding error: a field has a value of another type than expected".to_owned(),
-        })
+        // A key that stands in a wrong place is a name or a wrong value for the reader.
+        configuration_file::parse(content, KIND, &VERSIONS).map_err(|error| error.redacted())
     }
 }
 
@@ -160,15 +142,6 @@ impl std::fmt::Debug for KeyConfiguration {
         let mut shown = formatter.debug_struct("KeyConfiguration");
         shown.field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// Reads `null` as the default, as Go does.
-fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Deserialize<'de> + Default,
-    D: Deserializer<'de>,
-{
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Reads a duration as Go writes it, such as `3s` or `1m30s`.

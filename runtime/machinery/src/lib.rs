@@ -8,6 +8,7 @@ extern crate self as planesmith_machinery;
 pub mod age;
 pub mod bridge;
 pub mod byte_string;
+pub mod configuration_file;
 pub mod conversion;
 pub mod copy;
 pub mod decode_budget;

@@ -1,8 +1,7 @@
 //! The configuration file of `--authentication-config`.
 
 use planesmith_access::authentication::Anonymous;
-use planesmith_control_plane::admission::{or_default, parse_configuration};
-use planesmith_machinery::yaml;
+use planesmith_machinery::configuration_file::{self, or_default};
 use serde::Deserialize;
 
 /// Versions of the file that are accepted; they have the same fields.
@@ -136,12 +135,10 @@ impl AuthenticationConfiguration {
     ///
     /// # Errors
     ///
-    /// The content is of another kind, or has unknown fields.
+    /// The content is of another kind, or has unknown or repeated fields.
     pub(crate) fn parse(content: &[u8]) -> Result<Self, String> {
-        let document = yaml::to_json(content).map_err(|error| error.to_string())?;
-        let value = serde_json::from_slice(&document.json).map_err(|error| error.to_string())?;
-        let parsed = parse_configuration(Some(&value), "AuthenticationConfiguration", &VERSIONS);
-        parsed.map_err(|error| format!("{error:#}"))
+        let parsed = configuration_file::parse(content, "AuthenticationConfiguration", &VERSIONS);
+        parsed.map_err(|error| error.to_string())
     }
 
     /// Returns the requests without credentials that are served; `None` if the file does not say so.

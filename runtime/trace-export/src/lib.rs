@@ -4,6 +4,7 @@ mod component;
 
 pub use component::COMPONENT;
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -17,7 +18,7 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
-use planesmith_control_plane::admission::{parse_configuration, read_document};
+use planesmith_machinery::configuration_file;
 use planesmith_server::trace::{TraceParent, TracedRequest, Tracer};
 use serde::Deserialize;
 
@@ -46,8 +47,7 @@ struct TracingConfiguration {
 
 impl TracingConfiguration {
     fn open(path: &Path) -> Result<Self> {
-        let value = read_document(path)?;
-        let configuration: Self = parse_configuration(Some(&value), "TracingConfiguration", &VERSIONS)?;
+        let configuration: Self = configuration_file::parse(&fs::read(path)?, "TracingConfiguration", &VERSIONS)?;
         let rate = configuration.sampling_rate_per_million.unwrap_or(0);
         if !(0..=1_000_000).contains(&rate) {
             bail!("samplingRatePerMillion is {rate}; expected 0 to 1000000");

@@ -15,8 +15,31 @@ const NEXT_LINE: char = '\u{85}';
 
 /// The reason why a document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct YamlError(String);
+#[error("{text}")]
+pub struct YamlError {
+    text: String,
+    /// The reason without the part of the document that `text` quotes; `None` if it quotes none.
+    unquoted: Option<&'static str>,
+}
+
+impl YamlError {
+    fn new(text: String) -> Self {
+        Self { text, unquoted: None }
+    }
+
+    fn quoting(text: String, unquoted: &'static str) -> Self {
+        Self {
+            text,
+            unquoted: Some(unquoted),
+        }
+    }
+
+    /// The reason without any part of the document, for documents with secrets.
+    #[must_use]
+    pub fn unquoted(&self) -> &str {
+        self.unquoted.unwrap_or(&self.text)
+    }
+}
 
 /// A YAML document as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +60,7 @@ pub struct Document {
 ///
 /// When the input is not YAML, nested deeper than 512, grows through aliases, or cannot be said in JSON.
 pub fn to_json(input: &[u8]) -> Result<Document, YamlError> {
-    let text = str::from_utf8(input).map_err(|_| YamlError("yaml: invalid leading UTF-8 octet".to_owned()))?;
+    let text = str::from_utf8(input).map_err(|_| YamlError::new("yaml: invalid leading UTF-8 octet".to_owned()))?;
     preamble::check(text)?;
     // A next line is a line break in YAML 1.1, and no longer in the version that the parser knows.
     let nodes = match text.contains(NEXT_LINE) {

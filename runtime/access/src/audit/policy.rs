@@ -5,8 +5,6 @@ mod rule;
 
 use std::fmt;
 
-use serde_json::Value;
-
 use self::file::PolicyFile;
 use self::rule::Rule;
 use super::{Level, Stages};
@@ -43,13 +41,13 @@ impl fmt::Display for PolicyError {
 impl std::error::Error for PolicyError {}
 
 impl Policy {
-    /// Reads a policy from its document (`audit.k8s.io/v1`, kind `Policy`).
+    /// Returns the policy in the content of a file (`audit.k8s.io/v1`, kind `Policy`).
     ///
     /// # Errors
     ///
-    /// Another kind or version, an unknown field, an invalid rule, or no rules at all.
-    pub fn from_document(document: &Value) -> Result<Self, PolicyError> {
-        PolicyFile::read(document)?.policy()
+    /// Another kind or version, an unknown or repeated field, an invalid rule, or no rules at all.
+    pub fn parse(content: &[u8]) -> Result<Self, PolicyError> {
+        PolicyFile::parse(content)?.policy()
     }
 
     /// Decides how much of a request is recorded; `user` is the authenticated one, before any impersonation, and `None` if

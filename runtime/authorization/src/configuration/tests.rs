@@ -27,6 +27,13 @@ fn webhook(kubeconfig: &str, more: &str) -> String {
 }
 
 #[test]
+fn a_field_that_is_written_twice_is_refused() {
+    let problem = refused("- {type: RBAC, name: rbac}\nauthorizers: []\n");
+    let expected = "strict decoding error: yaml: unmarshal errors:\n  line 5: key \"authorizers\" already set in map";
+    assert_eq!(problem, expected);
+}
+
+#[test]
 fn a_chain_has_its_order_and_the_defaults_of_webhooks() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let conditions = "    matchConditionSubjectAccessReviewVersion: v1

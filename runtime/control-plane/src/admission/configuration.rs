@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use planesmith_machinery::yaml;
+use anyhow::{Context, Result};
+use planesmith_machinery::configuration_file::{self, or_default};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The configuration of plugins, by their names.
@@ -16,12 +16,10 @@ pub struct Configuration {
 }
 
 /// The file: one document for all plugins, which contains the configuration of each or names its file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct AdmissionConfiguration {
-    api_version: String,
-    kind: String,
-    #[serde(default)]
+    #[serde(deserialize_with = "or_default")]
     plugins: Vec<PluginConfiguration>,
 }
 
@@ -35,6 +33,8 @@ struct PluginConfiguration {
     configuration: Option<Value>,
 }
 
+/// The kind of the file.
+const KIND: &str = "AdmissionConfiguration";
 /// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 2] = ["apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1"];
 
@@ -45,18 +45,12 @@ impl Configuration {
     ///
     /// The file that cannot be read, and the reason.
     pub fn open(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let value = read_document(path).with_context(|| format!("--admission-control-config-file {shown}"))?;
+        let read = || {
+            let content = fs::read(path)?;
+            anyhow::Ok(configuration_file::parse(&content, KIND, &VERSIONS)?)
+        };
         let file: AdmissionConfiguration =
-            serde_json::from_value(value).with_context(|| format!("--admission-control-config-file {shown}"))?;
-        if file.kind != "AdmissionConfiguration" || !VERSIONS.contains(&file.api_version.as_str()) {
-            bail!(
-                "--admission-control-config-file {shown} has a {} of {}; expected an AdmissionConfiguration of {}",
-                file.kind,
-                file.api_version,
-                VERSIONS[0]
-            );
-        }
+            read().with_context(|| format!("--admission-control-config-file {}", path.display()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut plugins = Vec::new();
         for plugin in file.plugins {
@@ -82,58 +76,24 @@ impl Configuration {
     }
 }
 
-/// Reads a YAML or JSON document.
-///
-/// # Errors
-///
-/// The file cannot be read, or is neither.
-pub fn read_document(path: &Path) -> Result<Value> {
-    let text = fs::read(path)?;
-    let document = yaml::to_json(&text)?;
-    Ok(serde_json::from_slice(&document.json)?)
+fn read_document(path: &Path) -> Result<Value> {
+    Ok(configuration_file::document(&fs::read(path)?)?)
 }
 
-/// Reads a plugin's configuration as a `T`, which refuses unknown fields; `T`'s default if there is none.
+/// Returns the configuration of a plugin as a `T`; `T`'s default if there is none.
 ///
 /// # Errors
 ///
-/// If kind or version are not among `versions`, or the value is no `T`.
+/// As [`configuration_file::decode`].
 pub fn parse_configuration<T: DeserializeOwned + Default>(
     value: Option<&Value>,
     kind: &str,
     versions: &[&str],
 ) -> Result<T> {
-    let Some(value) = value else {
-        return Ok(T::default());
-    };
-    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-    if text("kind") != kind || !versions.contains(&text("apiVersion")) {
-        bail!(
-            "no kind {:?} is registered for version {:?}; expected {kind} of {}",
-            text("kind"),
-            text("apiVersion"),
-            versions.join(" or ")
-        );
+    match value {
+        Some(value) => Ok(configuration_file::decode(value.clone(), kind, versions)?),
+        None => Ok(T::default()),
     }
-    let mut value = value.clone();
-    if let Some(fields) = value.as_object_mut() {
-        fields.remove("kind");
-        fields.remove("apiVersion");
-    }
-    serde_json::from_value(value).context("strict decoding error")
-}
-
-/// Reads `null` as the default, as Go does; for `#[serde(deserialize_with)]`.
-///
-/// # Errors
-///
-/// The value is no `T`.
-pub fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Deserialize<'de> + Default,
-    D: Deserializer<'de>,
-{
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 #[cfg(test)]
@@ -167,10 +127,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("admission.yaml");
         for (text, expected) in [
-            ("apiVersion: v1\nkind: Pod\n", "expected an AdmissionConfiguration"),
+            ("apiVersion: v1\nkind: Pod\n", "expected AdmissionConfiguration"),
             (
                 "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugin: []\n",
                 "unknown field `plugin`",
+            ),
+            (
+                "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins: []\nplugins: []\n",
+                "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"plugins\" already set in map",
             ),
         ] {
             fs::write(&path, text).unwrap();

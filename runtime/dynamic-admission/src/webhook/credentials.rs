@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
-use planesmith_control_plane::admission::{parse_configuration, read_document};
-use planesmith_machinery::go_base64;
+use planesmith_control_plane::admission::parse_configuration;
+use planesmith_machinery::{go_base64, yaml};
 use planesmith_server::proxy::{ClientIdentity, Pem};
 use serde::Deserialize;
 use serde_json::Value;
@@ -76,7 +76,9 @@ impl Credentials {
         }
         let read = || {
             let folder = path.parent().unwrap_or(Path::new("."));
-            Self::parse(&read_document(path)?, folder)
+            // Lenient, as all readers of kubeconfigs are.
+            let json = yaml::to_json(&fs::read(path)?)?.json;
+            Self::parse(&serde_json::from_slice(&json)?, folder)
         };
         read().with_context(|| format!("kubeConfigFile {}", path.display()))
     }

@@ -2,6 +2,7 @@
 //! files.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The path of the method that reports the plugin's state.
 pub(crate) const STATUS: &str = "/v2.KeyManagementService/Status";
@@ -26,7 +27,9 @@ pub(crate) struct StatusResponse {
     pub(crate) key_id: String,
 }
 
+/// Its seed is not rendered.
 #[derive(Clone, PartialEq, prost::Message)]
+#[prost(skip_debug)]
 pub(crate) struct EncryptRequest {
     #[prost(bytes = "vec", tag = "1")]
     pub(crate) plaintext: Vec<u8>,
@@ -59,8 +62,40 @@ pub(crate) struct DecryptRequest {
     pub(crate) annotations: BTreeMap<String, Vec<u8>>,
 }
 
+/// Its seed is not rendered.
 #[derive(Clone, PartialEq, prost::Message)]
+#[prost(skip_debug)]
 pub(crate) struct DecryptResponse {
     #[prost(bytes = "vec", tag = "1")]
     pub(crate) plaintext: Vec<u8>,
+}
+
+impl fmt::Debug for EncryptRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rendered = formatter.debug_struct("EncryptRequest");
+        rendered.field("uid", &self.uid).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DecryptResponse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DecryptResponse").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_debug_output_has_a_seed() {
+        let plaintext = vec![151; 32];
+        let request = EncryptRequest {
+            plaintext: plaintext.clone(),
+            uid: "one".to_owned(),
+        };
+        let debug = format!("{request:?} {:?}", DecryptResponse { plaintext });
+        assert!(debug.contains("one"), "{debug}");
+        assert!(!debug.contains("151"), "{debug}");
+    }
 }

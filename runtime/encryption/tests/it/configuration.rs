@@ -208,4 +208,43 @@ fn a_file_is_of_the_kind_and_has_known_fields_only() {
     let head = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n";
     assert!(problem(&format!("{head}resource: []\n")).contains("unknown field `resource`"));
     assert!(problem("a: [").contains("line"));
+    assert_eq!(
+        problem(&format!("{head}resources: []\nresources: []\n")),
+        "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"resources\" already set in map"
+    );
+}
+
+#[test]
+fn no_problem_of_a_file_quotes_a_key() {
+    // A template with its braces, keys as names of fields, and keys at wrong places.
+    for provider in [
+        format!("{{aesgcm: {{keys: [{{name: k, secret: {{{{{KEY}}}}}}}]}}}}"),
+        format!("{{aesgcm: {{keys: [{{name: k, secret: {{{KEY}}}}}]}}}}"),
+        format!("{{aesgcm: {{keys: [{{name: k, {KEY}}}]}}}}"),
+        format!("{{aesgcm: {{keys: [{{name: k, {KEY}, {KEY}}}]}}}}"),
+        format!("{{aesgcm: {{keys: [{KEY}]}}}}"),
+        format!("{{aesgcm: {{{KEY}}}}}"),
+        format!("{{aesgcm: {KEY}}}"),
+        format!("{{{KEY}}}"),
+        format!("{{aesgcm: {{keys: [{{name: k, secret: !!int {KEY}}}]}}}}"),
+        format!("{{aesgcm: {{keys: [{{name: k, secret: '{KEY}'}}]}}, identity: {{}}}}"),
+        format!("{{secretbox: {{keys: [{{name: k, secret: '{KEY}'}}, {{name: '', secret: '{KEY}-'}}]}}}}"),
+    ] {
+        let problem = snapshot(&of_provider(&provider)).unwrap_err();
+        assert!(!problem.contains(&KEY[..8]), "{problem}");
+    }
+}
+
+#[test]
+fn no_debug_output_has_a_key() {
+    let providers = format!("{{aesgcm: {{keys: [{{name: first, secret: {KEY}}}]}}}}, {{identity: {{}}}}");
+    let content = format!(
+        "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: {}\n",
+        of_provider(&providers)
+    );
+    let configuration = EncryptionConfiguration::parse(content.as_bytes()).unwrap();
+    let snapshot = snapshot(&of_provider(&providers)).unwrap();
+    let debug = format!("{configuration:?} {snapshot:?}");
+    assert!(debug.contains("first"), "{debug}");
+    assert!(!debug.contains(KEY) && !debug.contains("1234567890123456"), "{debug}");
 }

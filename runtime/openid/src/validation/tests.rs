@@ -33,6 +33,14 @@ fn authenticator(changes: &[(&str, Value)]) -> Value {
 }
 
 #[test]
+fn a_field_that_is_written_twice_is_refused() {
+    let text = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: {enabled: false, enabled: true}\n";
+    let problem = AuthenticationConfiguration::parse(text.as_bytes()).unwrap_err();
+    let expected = "strict decoding error: yaml: unmarshal errors:\n  line 3: key \"enabled\" already set in map";
+    assert_eq!(problem, expected);
+}
+
+#[test]
 fn a_complete_authenticator_is_valid() {
     let complete = authenticator(&[
         (

@@ -85,7 +85,7 @@ impl Walk<'_> {
     fn enter(&mut self) -> Result<(), YamlError> {
         self.depth += 1;
         if self.depth > 2 * MAX_DEPTH {
-            return Err(YamlError(format!("yaml: exceeded max depth of {MAX_DEPTH}")));
+            return Err(YamlError::new(format!("yaml: exceeded max depth of {MAX_DEPTH}")));
         }
         self.count += 1;
         self.from_aliases += usize::from(!self.open_aliases.is_empty());
@@ -114,7 +114,7 @@ impl Walk<'_> {
         visit: impl FnOnce(&mut Self) -> Result<T, YamlError>,
     ) -> Result<T, YamlError> {
         if self.open_aliases.contains(&target) {
-            return Err(YamlError("yaml: anchor value contains itself".to_owned()));
+            return Err(YamlError::new("yaml: anchor value contains itself".to_owned()));
         }
         self.open_aliases.push(target);
         let result = visit(self)?;
@@ -156,7 +156,10 @@ impl Walk<'_> {
             }
             Content::Sequence(_) | Content::Mapping(_) => {
                 let shown = syntax(&self.value(id)?, "interface {}");
-                return Err(YamlError(format!("yaml: invalid map key: {shown}")));
+                return Err(YamlError::quoting(
+                    format!("yaml: invalid map key: {shown}"),
+                    "yaml: invalid map key",
+                ));
             }
         };
         self.depth -= 1;
@@ -168,15 +171,18 @@ impl Walk<'_> {
             Scalar::Int(value) => Ok((value.to_string(), value.to_string())),
             Scalar::Bool(value) => Ok((value.to_string(), value.to_string())),
             Scalar::Float(value) => Ok((short_float(f64::from(value as f32)), short_float(value))),
-            Scalar::Null => Err(YamlError("unsupported map key of type: null".to_owned())),
-            Scalar::Unsigned(value) => Err(YamlError(format!("unsupported map key of type: uint64, key: {value}"))),
+            Scalar::Null => Err(YamlError::new("unsupported map key of type: null".to_owned())),
+            Scalar::Unsigned(value) => Err(YamlError::quoting(
+                format!("unsupported map key of type: uint64, key: {value}"),
+                "unsupported map key of type: uint64",
+            )),
         }
     }
 
     /// Takes over the entries of what stands behind `<<`: one mapping or several, of which the first wins.
     fn merge(&mut self, id: Id, entries: &mut Entries) -> Result<(), YamlError> {
         self.enter()?;
-        let no_mapping = || YamlError("yaml: map merge requires map or sequence of maps as the value".to_owned());
+        let no_mapping = || YamlError::new("yaml: map merge requires map or sequence of maps as the value".to_owned());
         match &self.nodes.get(id).content {
             Content::Mapping(children) => self.mapping(children, entries)?,
             Content::Alias(target) => match &self.nodes.get(*target).content {
@@ -201,7 +207,7 @@ impl Walk<'_> {
 }
 
 fn excessive() -> YamlError {
-    YamlError("yaml: document contains excessive aliasing".to_owned())
+    YamlError::new("yaml: document contains excessive aliasing".to_owned())
 }
 
 fn is_merge(key: &Node) -> bool {

@@ -85,7 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Nodes, YamlError> {
             Event::Alias(anchor) => {
                 let target = anchors
                     .get(&anchor)
-                    .ok_or_else(|| YamlError(format!("yaml: line {line}: unknown anchor referenced")))?;
+                    .ok_or_else(|| YamlError::new(format!("yaml: line {line}: unknown anchor referenced")))?;
                 (0, Content::Alias(*target), false)
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -112,7 +112,7 @@ pub(super) fn parse(text: &str) -> Result<Nodes, YamlError> {
         if opens {
             open.push(id);
             if open.len() > MAX_DEPTH {
-                return Err(YamlError(format!(
+                return Err(YamlError::new(format!(
                     "yaml: line {line}: exceeded max depth of {MAX_DEPTH}"
                 )));
             }

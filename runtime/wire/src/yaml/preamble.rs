@@ -5,7 +5,7 @@ use super::YamlError;
 /// Checks the characters of `text`, its directives, and what stands in front of the first word.
 pub(super) fn check(text: &str) -> Result<(), YamlError> {
     if !text.chars().all(is_allowed) {
-        return Err(YamlError("yaml: control characters are not allowed".to_owned()));
+        return Err(YamlError::new("yaml: control characters are not allowed".to_owned()));
     }
     for (number, line) in text.lines().enumerate() {
         let start = line.trim_start_matches(' ');
@@ -34,7 +34,7 @@ fn check_directive(directive: &str, line: usize) -> Result<(), YamlError> {
 
 /// The first line goes without its number.
 fn at_line(line: usize, found: &str) -> YamlError {
-    YamlError(match line {
+    YamlError::new(match line {
         0 | 1 => format!("yaml: {found}"),
         line => format!("yaml: line {line}: {found}"),
     })

@@ -50,10 +50,13 @@ pub(super) fn problem(error: &ScanError, text: &str, open: Option<&Node>) -> Yam
         let name: String = name
             .take_while(|letter| letter.is_alphanumeric() || "-_".contains(*letter))
             .collect();
-        return YamlError(format!("yaml: unknown anchor '{name}' referenced"));
+        return YamlError::quoting(
+            format!("yaml: unknown anchor '{name}' referenced"),
+            "yaml: unknown anchor referenced",
+        );
     }
     if found.starts_with("recursion limit") {
-        return YamlError("yaml: exceeded max depth of 10000".to_owned());
+        return YamlError::new("yaml: exceeded max depth of 10000".to_owned());
     }
     let same = SAME.iter().find(|(ours, _)| *ours == found).map(|(_, theirs)| *theirs);
     let found = match found {
@@ -93,7 +96,7 @@ pub(super) fn problem(error: &ScanError, text: &str, open: Option<&Node>) -> Yam
         _ if line == 1 => 0,
         _ => line,
     };
-    YamlError(match shown {
+    YamlError::new(match shown {
         0 => format!("yaml: {found}"),
         line => format!("yaml: line {line}: {found}"),
     })

@@ -37,7 +37,7 @@ impl Scalar {
                 } else {
                     "-Inf"
                 };
-                YamlError(format!("json: unsupported value: {shown}"))
+                YamlError::new(format!("json: unsupported value: {shown}"))
             }),
         }
     }
@@ -72,16 +72,17 @@ pub(super) fn scalar(text: &str, plain: bool, tag: &str) -> Result<Scalar, YamlE
                 _ if kind == resolved.tag() => Ok(resolved),
                 _ => {
                     let found = resolved.tag();
-                    Err(YamlError(format!(
-                        "yaml: cannot decode !!{found} `{text}` as a !!{kind}"
-                    )))
+                    Err(YamlError::quoting(
+                        format!("yaml: cannot decode !!{found} `{text}` as a !!{kind}"),
+                        "yaml: a value cannot be decoded as its tag says",
+                    ))
                 }
             }
         }
         "binary" => {
             let packed: String = text.split_ascii_whitespace().collect();
             let bytes = go_base64::decode(&packed)
-                .map_err(|_| YamlError("yaml: !!binary value contains invalid base64 data".to_owned()))?;
+                .map_err(|_| YamlError::new("yaml: !!binary value contains invalid base64 data".to_owned()))?;
             Ok(Scalar::Text(String::from_utf8_lossy(&bytes).into_owned()))
         }
         _ => Ok(Scalar::Text(text.to_owned())),

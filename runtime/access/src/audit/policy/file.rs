@@ -1,7 +1,7 @@
 //! The document of a policy.
 
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::names;
+use planesmith_machinery::{configuration_file, names};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,16 +9,13 @@ use super::rule::{GroupResources, Rule};
 use super::{AuditDecision, Policy, PolicyError};
 use crate::audit::{Level, Stage, Stages};
 
+const KIND: &str = "Policy";
 const API_VERSION: &str = "audit.k8s.io/v1";
 
 /// The fields of a policy.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct PolicyFile {
-    #[serde(rename = "apiVersion")]
-    _api_version: String,
-    #[serde(rename = "kind")]
-    _kind: String,
     #[serde(default, rename = "metadata")]
     _metadata: Value,
     #[serde(default)]
@@ -53,21 +50,14 @@ struct ResourcesFile {
 }
 
 impl PolicyFile {
-    /// Reads the document.
+    /// Decodes the content of a file.
     ///
     /// # Errors
     ///
-    /// Another kind or version, or fields that a policy does not have.
-    pub(super) fn read(document: &Value) -> Result<Self, PolicyError> {
-        let text = |field: &str| document.get(field).and_then(Value::as_str).unwrap_or_default();
-        if text("kind") != "Policy" || text("apiVersion") != API_VERSION {
-            return Err(PolicyError(format!(
-                "kind {:?} of version {:?}; expected Policy of {API_VERSION}",
-                text("kind"),
-                text("apiVersion")
-            )));
-        }
-        Self::deserialize(document).map_err(|error| PolicyError(format!("strict decoding error: {error}")))
+    /// Another kind or version, or fields that a policy does not have or has twice.
+    pub(super) fn parse(content: &[u8]) -> Result<Self, PolicyError> {
+        let parsed = configuration_file::parse(content, KIND, &[API_VERSION]);
+        parsed.map_err(|error| PolicyError(error.to_string()))
     }
 
     /// Checks the rules.

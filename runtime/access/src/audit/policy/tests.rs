@@ -1,13 +1,17 @@
 //! Policies: requests that they match, and documents that are refused.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::audit::Stage;
 
+fn parse(document: &Value) -> Result<Policy, PolicyError> {
+    Policy::parse(document.to_string().as_bytes())
+}
+
 fn policy(rules: &Value) -> Policy {
     let document = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules});
-    Policy::from_document(&document).unwrap()
+    parse(&document).unwrap()
 }
 
 fn pods(subresource: &'static str) -> Target<'static> {
@@ -106,7 +110,7 @@ fn stages_add_up_and_managed_fields_follow_the_rule() {
             {"level": "Metadata", "omitManagedFields": false},
         ],
     });
-    let policy = Policy::from_document(&document).unwrap();
+    let policy = parse(&document).unwrap();
     let decision = policy.decide(None, "get", &pods(""));
     assert!(decision.omitted_stages.contains(Stage::RequestReceived) && decision.omitted_stages.contains(Stage::Panic));
     assert!(decision.omit_managed_fields);
@@ -146,14 +150,14 @@ fn mistakes_are_reported_with_their_fields() {
         (json!([{"level": "None", "user": "a"}]), "unknown field `user`"),
     ] {
         let document = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules});
-        let problem = Policy::from_document(&document).unwrap_err().to_string();
+        let problem = parse(&document).unwrap_err().to_string();
         assert!(problem.contains(expected), "{rules}: {problem}");
     }
     let other = json!({"apiVersion": "v1", "kind": "Pod"});
-    assert!(
-        Policy::from_document(&other)
-            .unwrap_err()
-            .to_string()
-            .contains("expected Policy")
+    assert!(parse(&other).unwrap_err().to_string().contains("expected Policy"));
+    let twice = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: Metadata, level: None}\n";
+    assert_eq!(
+        Policy::parse(twice.as_bytes()).unwrap_err().to_string(),
+        "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"level\" already set in map"
     );
 }
