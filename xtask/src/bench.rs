@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use planesmith_e2e::Endpoint;
 
 use crate::cargo::{built, cargo, rendered, run, workspace};
+use access_cost::AccessCost;
 use budget::{ROWS, Row};
 use flood::Flood;
 use growth::Growth;
@@ -17,6 +18,7 @@ use steady::Steady;
 use subject::{Program, Storage, Subject};
 use transactions::Transactions;
 
+mod access_cost;
 mod budget;
 mod churn;
 mod content;
@@ -183,6 +185,7 @@ impl Bench {
             self.measure_definitions(&mut report, ours).await;
             self.measure_heavy_lists(&mut report, ours).await?;
             self.measure_flood(&mut report, ours).await?;
+            self.measure_access(&mut report, ours).await?;
             self.measure_growth(&mut report, ours).await?;
             self.measure_transactions(&mut report, ours).await?;
             self.measure_content(&mut report, ours).await;
@@ -297,6 +300,21 @@ impl Bench {
         let flood = Flood::start(program, self.quick).await?;
         for row in rows {
             self.rounds_of(report, row, async || flood.measure(row.name).await)
+                .await;
+        }
+        Ok(())
+    }
+
+    /// Measures the cost of access control, audit, flow control and encryption.
+    async fn measure_access(&self, report: &mut Report, program: &Program) -> Result<()> {
+        let rows = ROWS.iter().filter(|row| access_cost::measures(row.name));
+        let rows: Vec<_> = rows.filter(|row| self.wanted(row)).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let access = AccessCost::start(program, self.quick).await?;
+        for row in rows {
+            self.rounds_of(report, row, async || access.measure(row.name).await)
                 .await;
         }
         Ok(())

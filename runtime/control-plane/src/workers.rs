@@ -3,7 +3,7 @@
 use tokio::runtime::Builder;
 
 /// The number of polls of tasks after which a busy worker looks for new requests. A poll of a connection that sends a large
-/// list takes some hundred microseconds, so that a request waits for a millisecond or two beside such lists; a look takes
+/// list takes up to half a millisecond, so that a request waits for a millisecond or two beside such lists; a look takes
 /// one microsecond. The runtime's own default, 61, is made for tasks that take little time.
 const POLLS: u32 = 4;
 

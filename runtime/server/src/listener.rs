@@ -1,6 +1,7 @@
 //! The listener: accepts and serves connections.
 
 mod activity;
+mod bulk_turns;
 mod client_certificate;
 mod closing;
 mod cutoff;

@@ -136,6 +136,17 @@ pub(crate) const ROWS: &[Row] = &[
         3.0,
     )
     .long(),
+    Row::new(
+        "get-protected",
+        "GET with roles, audit, flow control, encryption, over none",
+        CpuMicros,
+        8.0,
+    )
+    .on(Sled)
+    .long(),
+    Row::new("create-protected", "create, the same", Times, 1.15)
+        .on(Sled)
+        .long(),
     Row::new("million-start", "start, 1,000,000 small objects", Millis, 3_000.0)
         .on(Sled)
         .long(),

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
 use http::Method;
 use planesmith_e2e::{Connection, Endpoint};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinSet;
 
 use super::load::{Pool, Write, Writes};
@@ -90,12 +91,18 @@ impl Flood {
         let quiet = self.gets().await?;
         let stop = Arc::new(AtomicBool::new(false));
         let answers = Arc::new(Answers::default());
+        let remote = Remote::start()?;
         let mut lists = JoinSet::new();
         for _ in 0..CONNECTIONS {
-            let connection = Connection::open(&self.subject.endpoint).await?;
+            let endpoint = self.subject.endpoint.clone();
+            let connection = remote
+                .handle()
+                .spawn(async move { Connection::open(&endpoint).await })
+                .await??;
             for _ in 0..LISTS / CONNECTIONS {
                 let (connection, stop, answers) = (connection.clone(), Arc::clone(&stop), Arc::clone(&answers));
-                lists.spawn(async move { list(&connection, &stop, &answers).await });
+                let list = async move { list(&connection, &stop, &answers).await };
+                lists.spawn_on(list, remote.handle());
             }
         }
         let begun = Instant::now();
@@ -108,6 +115,7 @@ impl Flood {
         while let Some(listed) = lists.join_next().await {
             listed??;
         }
+        drop(remote);
         let beside = beside?;
         let (served, rejected) = (&answers.served, &answers.rejected);
         report(
@@ -167,6 +175,35 @@ impl Flood {
         let taken = tokio::task::spawn_blocking(move || measured.join()).await?;
         let taken = taken.ok().context("the thread of the GETs panicked")??;
         Ok(percentile(taken, 99).as_secs_f64() * 1e3)
+    }
+}
+
+/// The processors of clients on other machines: threads that run while nobody else wants to.
+struct Remote(Option<Runtime>);
+
+impl Remote {
+    fn start() -> Result<Self> {
+        let yielding = || {
+            // Of this thread alone, as always on Linux.
+            if let Err(error) = rustix::process::setpriority_process(None, 19) {
+                eprintln!("the flood competes with the server for processors: {error}");
+            }
+        };
+        let mut builder = Builder::new_multi_thread();
+        Ok(Self(Some(builder.enable_all().on_thread_start(yielding).build()?)))
+    }
+
+    fn handle(&self) -> &Handle {
+        self.0.as_ref().expect("it is there until it is dropped").handle()
+    }
+}
+
+impl Drop for Remote {
+    /// Does not wait for the threads: a runtime must not, from within another one.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -9,7 +9,9 @@ use http::Method;
 use http::header::ACCEPT;
 use planesmith_e2e::{Connection, Watch};
 
+use super::access_cost;
 use super::content;
+use super::flood;
 use super::growth;
 use super::heavy_lists;
 use super::limit;
@@ -36,6 +38,8 @@ pub(crate) fn measures(name: &str) -> bool {
     let is_custom = name.starts_with("definitions-") || name.starts_with("custom-");
     let is_fresh = matches!(name, "start" | "idle-memory" | "idle-cpu" | "used-memory");
     let is_of_others = heavy_lists::measures(name)
+        || access_cost::measures(name)
+        || flood::measures(name)
         || growth::measures(name)
         || content::of(name).is_some()
         || transactions::measures(name);

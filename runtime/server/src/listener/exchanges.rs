@@ -1,11 +1,12 @@
 //! The exchanges of one HTTP/2 connection: requests and the bodies of their answers.
 
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_core::Stream as _;
 use futures_util::stream::FuturesUnordered;
@@ -14,21 +15,84 @@ use tokio::task::coop::unconstrained;
 
 use super::cutoff::Bounded;
 
-/// Time for which ready exchanges are polled before the connection is.
-const POLL_TIME: Duration = Duration::from_millis(1);
+/// Microseconds for which ready exchanges are polled before the connection is.
+const POLL_TIME: u64 = 200;
 
-type Exchange = Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>;
+/// Number of requests that a connection begins at once. Their handlers are tasks of their own, and a request of another
+/// connection waits behind each of them: a client may send a hundred together.
+const BEGUN_AT_ONCE: usize = 4;
+
+type Exchange = Paced<Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>>;
 
 /// Collects the exchanges that a connection starts. Clones belong to the same connection.
 #[derive(Clone, Default)]
-pub(super) struct StreamExecutor(Arc<Mutex<Vec<Exchange>>>);
+pub(super) struct StreamExecutor {
+    begun: Arc<Mutex<Vec<Exchange>>>,
+    pace: Arc<Pace>,
+}
+
+/// The time at which exchanges pause, so that the connection can send, and other connections go on.
+struct Pace {
+    epoch: Instant,
+    /// In microseconds after `epoch`.
+    pause: AtomicU64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            epoch: Instant::now(),
+            pause: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl Pace {
+    fn micros(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// Begins a period of [`POLL_TIME`].
+    fn begin(&self) {
+        self.pause.store(self.micros() + POLL_TIME, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.micros() >= self.pause.load(Ordering::Relaxed)
+    }
+}
+
+/// A future that stays ready, and is not polled, when the time of its connection is over.
+struct Paced<F> {
+    inner: F,
+    pace: Arc<Pace>,
+}
+
+impl<F: Future + Unpin> Future for Paced<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if self.pace.is_over() {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.inner).poll(cx)
+    }
+}
 
 impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for StreamExecutor {
     fn execute(&self, exchange: F) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Bounded::new(Box::pin(exchange)));
+        let exchange = Paced {
+            inner: Bounded::new(Box::pin(exchange) as Pin<Box<dyn Future<Output = ()> + Send>>),
+            pace: Arc::clone(&self.pace),
+        };
+        self.lock().push(exchange);
+    }
+}
+
+impl StreamExecutor {
+    fn lock(&self) -> MutexGuard<'_, Vec<Exchange>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -40,6 +104,8 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for StreamE
 pub(super) struct Exchanges {
     executor: StreamExecutor,
     watches: Arc<WakeGroup>,
+    /// Exchanges of requests that have arrived and are not begun.
+    arrived: VecDeque<Exchange>,
     running: FuturesUnordered<Exchange>,
     bell: Option<(Arc<Bell>, Waker)>,
 }
@@ -85,15 +151,21 @@ impl Exchanges {
         Self {
             executor,
             watches,
+            arrived: VecDeque::new(),
             running: FuturesUnordered::new(),
             bell: None,
         }
     }
 
-    /// Polls all exchanges that are ready.
+    /// Begins the next exchanges, and polls all that are ready.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
-        let begun = std::mem::take(&mut *self.executor.0.lock().unwrap_or_else(PoisonError::into_inner));
-        self.running.extend(begun);
+        self.arrived.extend(self.executor.lock().drain(..));
+        let begun = self.arrived.len().min(BEGUN_AT_ONCE);
+        self.running.extend(self.arrived.drain(..begun));
+        if !self.arrived.is_empty() {
+            // The task is polled again after those that are ready now.
+            cx.waker().wake_by_ref();
+        }
         if self.running.is_empty() {
             self.watches.poll(cx);
             return;
@@ -116,16 +188,16 @@ impl Exchanges {
         });
         bell.begin();
         self.watches.poll(cx);
-        let running = &mut self.running;
+        let (running, pace) = (&mut self.running, &self.executor.pace);
         // The budget of a task is meant for one connection. Each exchange is bounded by the bytes that may wait for the
         // network.
         let mut steps = pin!(unconstrained(poll_fn(|cx| {
             // The collection yields whenever a few exchanges wake themselves, as exchanges do that sent data.
-            let begun = Instant::now();
+            pace.begin();
             loop {
                 bell.rung.store(false, Ordering::SeqCst);
                 while let Poll::Ready(Some(())) = Pin::new(&mut *running).poll_next(cx) {}
-                if !bell.rung.load(Ordering::SeqCst) || begun.elapsed() >= POLL_TIME {
+                if !bell.rung.load(Ordering::SeqCst) || pace.is_over() {
                     return Poll::<()>::Pending;
                 }
             }
@@ -166,16 +238,48 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_that_can_go_on_does_at_one_look() {
+    async fn a_few_exchanges_begin_at_once_and_go_on_while_they_can() {
         let (executor, done) = (StreamExecutor::default(), Arc::default());
-        (0..20).for_each(|_| executor.execute(restless(&done)));
+        (0..3 * BEGUN_AT_ONCE).for_each(|_| executor.execute(restless(&done)));
         let mut exchanges = Exchanges::new(executor, Arc::default());
-        poll_fn(|cx| {
-            exchanges.poll(cx);
-            Poll::Ready(())
-        })
-        .await;
-        assert_eq!(done.load(Ordering::Relaxed), 20);
+        let task = Arc::<Task>::default();
+        let waker = Waker::from(Arc::clone(&task));
+        for left in [2, 1, 0] {
+            exchanges.poll(&mut Context::from_waker(&waker));
+            assert_eq!(exchanges.arrived.len(), left * BEGUN_AT_ONCE);
+            if left > 0 {
+                assert!(task.0.swap(0, Ordering::SeqCst) > 0, "for those that have not begun");
+            }
+        }
+        // On a slow machine, some go on in a further poll.
+        while task.0.swap(0, Ordering::SeqCst) > 0 {
+            exchanges.poll(&mut Context::from_waker(&waker));
+        }
+        assert_eq!(done.load(Ordering::Relaxed), 3 * BEGUN_AT_ONCE);
+    }
+
+    #[test]
+    fn exchanges_pause_when_the_time_of_their_connection_is_over() {
+        let (executor, done) = (StreamExecutor::default(), Arc::<AtomicUsize>::default());
+        // Each takes all the time.
+        for _ in 0..BEGUN_AT_ONCE {
+            let (done, pace) = (Arc::clone(&done), Arc::clone(&executor.pace));
+            executor.execute(async move {
+                while !pace.is_over() {
+                    std::hint::spin_loop();
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        let mut exchanges = Exchanges::new(executor, Arc::default());
+        let task = Arc::<Task>::default();
+        let waker = Waker::from(Arc::clone(&task));
+        for turn in 1..=BEGUN_AT_ONCE {
+            exchanges.poll(&mut Context::from_waker(&waker));
+            assert_eq!(done.load(Ordering::Relaxed), turn);
+            let woken = usize::from(turn < BEGUN_AT_ONCE);
+            assert_eq!(task.0.swap(0, Ordering::SeqCst), woken, "for those that pause");
+        }
     }
 
     #[tokio::test]
@@ -231,6 +335,9 @@ mod tests {
         let task = Arc::<Task>::default();
         let waker = Waker::from(Arc::clone(&task));
         exchanges.poll(&mut Context::from_waker(&waker));
+        while task.0.swap(0, Ordering::SeqCst) > 0 {
+            exchanges.poll(&mut Context::from_waker(&waker));
+        }
         let put = |name: &str| {
             things.write(Op::Put {
                 key: format!("/things/{name}").into(),

@@ -16,8 +16,10 @@ use hyper_util::server::conn::auto::Builder;
 use planesmith_store::WakeGroup;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 
 use super::activity::RunningBody;
+use super::bulk_turns::{BulkTurns, TURN};
 use super::closing::{ClosingConnection, ClosingSignal};
 use super::cutoff;
 use super::exchanges::{Exchanges, StreamExecutor};
@@ -38,18 +40,21 @@ const MAX_UNREAD: u64 = 256 << 10;
 const STREAM_WINDOW: u32 = 256 << 10;
 /// Maximum unread bytes of all request bodies of a connection.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// Maximum bytes of one answer that wait for the network.
-const SEND_BUFFER: usize = 512 << 10;
+/// Maximum bytes of one answer that wait for the network: those of a turn, because they are encoded without a pause.
+const SEND_BUFFER: usize = TURN;
 
 /// The state that all connections share.
 pub(super) struct Sessions<S> {
     service: Arc<S>,
     limits: ConnectionLimits,
+    turns: BulkTurns,
 }
 
 impl<S: Service> Sessions<S> {
+    /// Returns the state of connections that run on the present runtime.
     pub(super) fn new(service: Arc<S>, limits: ConnectionLimits) -> Self {
-        Self { service, limits }
+        let turns = BulkTurns::new(Handle::current().metrics().num_workers());
+        Self { service, limits, turns }
     }
 
     /// The HTTP implementation for a connection whose exchanges go to `executor`.
@@ -179,7 +184,7 @@ impl<S: Service> Sessions<S> {
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(io), service);
         let connection = ClosingConnection::new(connection, |open| open.graceful_shutdown(), signal);
         let exchanges = Exchanges::new(executor, Arc::clone(&watches));
-        let connection = flusher.run(connection, exchanges, || activity.is_crowded());
+        let connection = flusher.run(connection, exchanges, self.turns.sender(), || activity.is_crowded());
         let mut connection = pin!(connection);
         let mut overdue = pin!(cutoff::overdue(Arc::clone(activity)));
         loop {

@@ -4,6 +4,8 @@
 //! that is a TLS record and a system call per event and stream, which cost more than everything else together. Here a
 //! flush takes effect only after the connection's task was polled to its end, and a task with several running answers
 //! yields to the tasks that produce them first.
+//!
+//! A connection that sends much does so in turns with the others, see [`super::bulk_turns`].
 
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
@@ -15,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::activity::Activity;
+use super::bulk_turns::{BulkSender, TURN};
 use super::exchanges::Exchanges;
 
 /// Maximum bytes in the buffer: eight TLS records of the largest size. While the client does not read, they wait in
@@ -45,6 +48,8 @@ struct Shared<IO> {
     buffered: Vec<u8>,
     /// Number of bytes of `buffered` that are written.
     written: usize,
+    /// Number of bytes that the connection has handed over in its present turn.
+    sent: usize,
     /// True while written bytes wait in TLS, because the socket accepts none.
     unflushed: bool,
     /// True once the flusher is dropped, so that flushes take effect at once.
@@ -64,6 +69,7 @@ pub(super) fn coalesce<IO>(
         io,
         buffered: Vec::new(),
         written: 0,
+        sent: 0,
         unflushed: false,
         open: false,
         activity,
@@ -77,12 +83,13 @@ pub(super) fn coalesce<IO>(
 
 impl<IO: AsyncWrite + Unpin> Flusher<IO> {
     /// Runs a connection over the other side, and polls its exchanges before and after it. While `crowded`, the
-    /// connection is polled after the tasks that are ready now. Its last bytes are sent when this returns: the owner of
-    /// an upgraded connection may wait for an answer to them.
+    /// connection is polled after the tasks that are ready now. It sends in the turns of `sender`. Its last
+    /// bytes are sent when this returns: the owner of an upgraded connection may wait for an answer to them.
     pub(super) async fn run<T, E: From<io::Error>>(
         self,
         connection: impl Future<Output = Result<T, E>>,
         mut exchanges: Exchanges,
+        mut sender: BulkSender,
         crowded: impl Fn() -> bool,
     ) -> Result<T, E> {
         let mut connection = pin!(connection);
@@ -92,7 +99,8 @@ impl<IO: AsyncWrite + Unpin> Flusher<IO> {
             if outcome.is_some() {
                 return self.poll_end(cx, &mut outcome);
             }
-            if !waited && crowded() {
+            ready!(sender.poll_turn(cx));
+            if !waited && !sender.has_turn() && crowded() {
                 waited = true;
                 // Polled once it asks the runtime to poll this task again after the others.
                 if pin!(tokio::task::yield_now()).poll(cx).is_pending() {
@@ -100,14 +108,17 @@ impl<IO: AsyncWrite + Unpin> Flusher<IO> {
                 }
             }
             waited = false;
+            lock(&self.shared).sent = 0;
             exchanges.poll(cx);
             let said = connection.as_mut().poll(cx);
             exchanges.poll(cx);
             if let Poll::Ready(result) = said {
+                sender.end_turn(false, cx);
                 outcome = Some(result);
                 return self.poll_end(cx, &mut outcome);
             }
             let mut shared = lock(&self.shared);
+            sender.end_turn(shared.sent >= TURN, cx);
             match shared.poll_write_out(cx) {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 // Most connections have nothing to write most of the time, and need no buffer then.
@@ -178,12 +189,16 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         Poll::Ready(Ok(()))
     }
 
-    /// Buffers as much of `pieces` as there is space for.
+    /// Buffers as much of `pieces` as there is space for. Nothing more is accepted when the turn has ended; the flusher then
+    /// wakes the connection at its next one.
     fn poll_hold<'a>(
         &mut self,
         cx: &mut Context<'_>,
         pieces: impl Iterator<Item = &'a [u8]>,
     ) -> Poll<io::Result<usize>> {
+        if self.sent >= TURN && !self.open {
+            return Poll::Pending;
+        }
         if self.buffered.len() >= BUFFER || self.unflushed {
             ready!(self.poll_write_out(cx))?;
         }
@@ -199,7 +214,9 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
                 break;
             }
         }
-        Poll::Ready(Ok(self.buffered.len() - before))
+        let count = self.buffered.len() - before;
+        self.sent += count;
+        Poll::Ready(Ok(count))
     }
 }
 
@@ -251,6 +268,7 @@ mod tests {
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
+    use super::super::bulk_turns::BulkTurns;
     use super::*;
 
     /// Counts the writes that reach a pipe.
@@ -269,6 +287,11 @@ mod tests {
         fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             Pin::new(&mut self.0).poll_shutdown(cx)
         }
+    }
+
+    /// The turns of a connection without others.
+    fn alone() -> BulkSender {
+        BulkTurns::new(1).sender()
     }
 
     fn unused() -> Arc<Activity> {
@@ -292,7 +315,7 @@ mod tests {
             }
             std::future::pending::<io::Result<()>>().await
         };
-        let mut run = pin!(flusher.run(connection, Exchanges::default(), || false));
+        let mut run = pin!(flusher.run(connection, Exchanges::default(), alone(), || false));
         // Ten further bytes are in the pipe by then, and as many are not written.
         let mut read = [0; 80];
         tokio::select! {
@@ -327,7 +350,7 @@ mod tests {
             io::Result::Ok(inside)
         };
         let mut inside = flusher
-            .run(connection, Exchanges::default(), || true)
+            .run(connection, Exchanges::default(), alone(), || true)
             .await
             .expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 1);
@@ -352,7 +375,7 @@ mod tests {
         };
         let mut seen = [0; 9];
         let (taken, read) = tokio::join!(
-            flusher.run(connection, Exchanges::default(), || false),
+            flusher.run(connection, Exchanges::default(), alone(), || false),
             far.read_exact(&mut seen)
         );
         taken.expect("pipes do not fail");
@@ -396,7 +419,7 @@ mod tests {
         };
         let mut seen = [0; 6];
         tokio::select! {
-            ended = flusher.run(connection, Exchanges::default(), || false) => panic!("it goes on: {ended:?}"),
+            ended = flusher.run(connection, Exchanges::default(), alone(), || false) => panic!("it goes on: {ended:?}"),
             read = far.read_exact(&mut seen) => drop(read.expect("pipes do not fail")),
         }
         assert_eq!(&seen, b"answer");
@@ -436,7 +459,7 @@ mod tests {
                     }
                 }
             };
-            let mut run = pin!(flusher.run(connection, Exchanges::default(), || false));
+            let mut run = pin!(flusher.run(connection, Exchanges::default(), alone(), || false));
             for _ in 0..100 {
                 let ended: Poll<io::Result<()>> = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
                 assert!(ended.is_pending());
@@ -473,8 +496,56 @@ mod tests {
             let mut seen = Vec::new();
             far.read_to_end(&mut seen).await.map(|_| seen)
         };
-        let (done, seen) = tokio::join!(flusher.run(connection, Exchanges::default(), || false), reading);
+        let (done, seen) = tokio::join!(
+            flusher.run(connection, Exchanges::default(), alone(), || false),
+            reading
+        );
         done.expect("pipes do not fail");
         assert!(seen.expect("pipes do not fail") == sent);
+    }
+
+    #[tokio::test]
+    async fn connections_that_send_without_end_take_turns() {
+        let turns = BulkTurns::new(1);
+        let taken: [Arc<AtomicUsize>; 2] = Default::default();
+        let connections = taken.clone().map(|taken| {
+            let (near, mut far) = duplex(TURN * 8);
+            let (mut inside, flusher) = coalesce(near, None, unused());
+            let sending = async move {
+                loop {
+                    taken.fetch_add(inside.write(&[b'x'; 1000]).await?, Ordering::Relaxed);
+                }
+            };
+            let run = flusher.run(sending, Exchanges::default(), turns.sender(), || false);
+            let mut run: Pin<Box<dyn Future<Output = io::Result<()>>>> = Box::pin(run);
+            move |cx: &mut Context<'_>| {
+                assert!(run.as_mut().poll(cx).is_pending(), "it goes on");
+                let mut read = vec![0; TURN * 2];
+                let mut buffer = ReadBuf::new(&mut read);
+                let _ = Pin::new(&mut far).poll_read(cx, &mut buffer);
+            }
+        });
+        let counts = || taken.each_ref().map(|taken| taken.load(Ordering::Relaxed));
+        let [mut one, mut other] = connections;
+        poll_fn(|cx| {
+            // Both begin without a turn; then the first one waits for nobody.
+            one(cx);
+            other(cx);
+            let [first, second] = counts();
+            assert!((TURN..TURN + 1000).contains(&first), "{first}");
+            assert_eq!(second, first);
+            // The first one has the turn, and the other one waits for it however often it is polled.
+            other(cx);
+            assert_eq!(counts(), [first, first]);
+            one(cx);
+            assert!(counts()[0] > first, "its turn");
+            let sent = counts()[0];
+            one(cx);
+            assert_eq!(counts(), [sent, first], "the other one's turn");
+            other(cx);
+            assert!(counts()[1] > first, "its turn");
+            Poll::Ready(())
+        })
+        .await;
     }
 }

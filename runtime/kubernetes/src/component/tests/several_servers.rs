@@ -18,7 +18,7 @@ use planesmith_store::{Storage, StorageOptions};
 use super::*;
 
 /// The time in which a server does what it does by itself: several times the duration of a lease.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The store of both servers.
 static BACKEND: LazyLock<SeveralWriters> = LazyLock::new(SeveralWriters::default);
@@ -109,7 +109,7 @@ impl Running {
     ///
     /// # Panics
     ///
-    /// If it is not within [`PATIENCE`].
+    /// If it is not within [`TIMEOUT`].
     async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
@@ -117,7 +117,7 @@ impl Running {
             if wanted(&value) {
                 return value;
             }
-            assert!(begun.elapsed() < PATIENCE, "{path} stays at {value}");
+            assert!(begun.elapsed() < TIMEOUT, "{path} stays at {value}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
