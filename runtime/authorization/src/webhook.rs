@@ -3,7 +3,7 @@
 use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules, joined_failures};
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::access_reviews::{AccessReviews, FailurePolicy, review_spec};
-use planesmith_expressions::access_review::Condition;
+use planesmith_expressions::access_review::{Condition, ConditionBudget};
 use planesmith_server::metrics::MatchConditionMetrics;
 use serde_json::Value;
 
@@ -44,8 +44,9 @@ impl Webhook {
 /// The conditions that failed, if none is false.
 fn evaluate(conditions: &[Condition], spec: &Value) -> Result<bool, Vec<String>> {
     let mut failures = Vec::new();
+    let mut budget = ConditionBudget::default();
     for condition in conditions {
-        match condition.matches(spec) {
+        match condition.matches(spec, &mut budget) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(why) => failures.push(why),

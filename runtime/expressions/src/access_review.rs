@@ -6,6 +6,19 @@ use crate::program::{Environment, PER_CALL_LIMIT, Program};
 use crate::types::Type;
 use crate::value::{Value, from_plain_json};
 
+/// The budget of all conditions about one action, in kube-apiserver's units: that of the match conditions of webhooks.
+const BUDGET: u64 = 2_500_000;
+
+/// The cost that the conditions about one action may still have.
+#[derive(Clone, Copy, Debug)]
+pub struct ConditionBudget(u64);
+
+impl Default for ConditionBudget {
+    fn default() -> Self {
+        Self(BUDGET)
+    }
+}
+
 /// A compiled condition about `request`, the spec of a SubjectAccessReview.
 #[derive(Debug)]
 pub struct Condition {
@@ -33,14 +46,15 @@ impl Condition {
         }
     }
 
-    /// Evaluates the condition for the spec of a SubjectAccessReview in `authorization.k8s.io/v1`.
+    /// Evaluates the condition for the spec of a SubjectAccessReview in `authorization.k8s.io/v1`, within `budget`.
     ///
     /// # Errors
     ///
     /// The reason that there is no result, with the expression.
-    pub fn matches(&self, spec: &Json) -> Result<bool, String> {
+    pub fn matches(&self, spec: &Json, budget: &mut ConditionBudget) -> Result<bool, String> {
         let variables = [("request", Ok(from_plain_json(spec)))];
-        let evaluation = self.program.evaluate(&variables, PER_CALL_LIMIT);
+        let evaluation = self.program.evaluate(&variables, PER_CALL_LIMIT.min(budget.0));
+        budget.0 = budget.0.saturating_sub(evaluation.cost);
         let why = match evaluation.result {
             Ok(Value::Bool(matches)) => return Ok(matches),
             Ok(_) => "the result is no boolean".to_owned(),
@@ -108,7 +122,7 @@ mod tests {
     use super::*;
 
     fn matches(expression: &str) -> Result<bool, String> {
-        Condition::new(expression)?.matches(&json!({
+        let spec = json!({
             "user": "carol",
             "uid": "",
             "groups": ["dev"],
@@ -118,7 +132,19 @@ mod tests {
                 "name": "",
                 "labelSelector": {"requirements": [{"key": "app", "operator": "In", "values": ["x"]}]},
             },
-        }))
+        });
+        Condition::new(expression)?.matches(&spec, &mut ConditionBudget::default())
+    }
+
+    #[test]
+    fn conditions_of_one_action_share_a_budget() {
+        let condition = Condition::new("[1, 2, 3, 4].all(a, [1, 2, 3, 4].all(b, a + b > 0))").unwrap();
+        let mut budget = ConditionBudget(300);
+        let mut evaluate = || condition.matches(&json!({}), &mut budget);
+        assert_eq!(evaluate(), Ok(true));
+        let failure = (0..10).find_map(|_| evaluate().err()).expect("the budget ends");
+        assert!(failure.contains("cost limit exceeded"), "{failure}");
+        assert!(evaluate().is_err());
     }
 
     #[test]
