@@ -10,6 +10,8 @@ mod rules;
 
 use std::sync::Arc;
 
+use planesmith_machinery::go_format;
+
 use crate::user::UserInfo;
 
 pub use abac::{PolicyError, PolicyList};
@@ -180,23 +182,8 @@ impl Undecided {
     fn finish(self) -> Decision {
         match self.failures.is_empty() {
             true => Decision::NoOpinion(self.reasons.join("\n")),
-            false => Decision::Failed(joined_failures(&self.failures)),
+            false => Decision::Failed(go_format::aggregate(&self.failures)),
         }
-    }
-}
-
-/// Joins several failures as Go's aggregate errors do: without duplicates, and in brackets if more than one remains.
-#[must_use]
-pub fn joined_failures(failures: &[String]) -> String {
-    let mut distinct: Vec<&str> = Vec::new();
-    for failure in failures {
-        if !distinct.contains(&&**failure) {
-            distinct.push(failure);
-        }
-    }
-    match distinct[..] {
-        [only] => only.to_owned(),
-        _ => format!("[{}]", distinct.join(", ")),
     }
 }
 

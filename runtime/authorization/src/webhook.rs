@@ -1,9 +1,10 @@
 //! A webhook that decides, and the conditions under which it is asked.
 
-use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules, joined_failures};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules};
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::access_reviews::{AccessReviews, FailurePolicy, review_spec};
 use planesmith_expressions::access_review::{Condition, ConditionBudget};
+use planesmith_machinery::go_format;
 use planesmith_server::metrics::MatchConditionMetrics;
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ impl Webhook {
             Ok(false) => self.metrics.excluded(),
             Err(_) => self.metrics.failed(),
         }
-        outcome.map_err(|failures| joined_failures(&failures))
+        outcome.map_err(|failures| go_format::aggregate(&failures))
     }
 }
 

@@ -7,7 +7,7 @@ mod known;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use planesmith_machinery::feature;
+use planesmith_machinery::{feature, go_format};
 
 use self::known::KNOWN;
 
@@ -157,11 +157,7 @@ impl FeatureGates {
 
 /// Joins several problems in one sentence, in Kubernetes' form; `None` if there are none.
 fn join_problems(problems: &[String]) -> Option<String> {
-    match problems {
-        [] => None,
-        [problem] => Some(problem.clone()),
-        problems => Some(format!("[{}]", problems.join(", "))),
-    }
+    (!problems.is_empty()).then(|| go_format::aggregate(problems))
 }
 
 impl FromStr for FeatureGates {

@@ -3,11 +3,10 @@
 mod bad_value;
 mod sent_empty;
 
-use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};
 
-use planesmith_wire::go_format::quote;
+use planesmith_wire::go_format::{self, quote};
 
 pub use bad_value::{BadValue, Json, go_object};
 pub use sent_empty::SentEmpty;
@@ -242,19 +241,10 @@ impl FieldErrors {
     #[must_use]
     pub fn joined(&self) -> Option<String> {
         let mut messages: Vec<String> = self.errors.iter().map(FieldError::message).collect();
-        if messages.len() > 1 {
-            let mut seen = HashSet::with_capacity(messages.len());
-            let first: Vec<bool> = messages.iter().map(|message| seen.insert(message.as_str())).collect();
-            let mut first = first.into_iter();
-            messages.retain(|_| first.next() == Some(true));
-        }
         if self.left_out > 0 {
             messages.push(format!("and {} more", self.left_out));
         }
-        match messages.len() {
-            0 | 1 => messages.pop(),
-            _ => Some(format!("[{}]", messages.join(", "))),
-        }
+        (!messages.is_empty()).then(|| go_format::aggregate(&messages))
     }
 
     /// Returns one cause per error, including duplicates.

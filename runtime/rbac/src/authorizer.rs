@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use planesmith_access::authorization::rbac::{Action, Rule};
 use planesmith_access::authorization::{
-    Attributes, AuthorizationOutcome, Authorizer, Decision, PathRule, Reason, ResourceRule, Rules, joined_failures,
+    Attributes, AuthorizationOutcome, Authorizer, Decision, PathRule, Reason, ResourceRule, Rules,
 };
 use planesmith_access::user::UserInfo;
+use planesmith_machinery::go_format;
 
 use crate::stored_policy::StoredPolicy;
 
@@ -33,7 +34,7 @@ impl Authorizer for RoleAuthorizer {
         let problems = current.policy().problems(attributes.user, action.namespace());
         match problems.is_empty() {
             true => AuthorizationOutcome::NO_OPINION,
-            false => Decision::NoOpinion(format!("RBAC: {}", joined_failures(&problems))).into(),
+            false => Decision::NoOpinion(format!("RBAC: {}", go_format::aggregate(&problems))).into(),
         }
     }
 
@@ -45,7 +46,7 @@ impl Authorizer for RoleAuthorizer {
         }
         let problems = current.policy().problems(user, namespace);
         if !problems.is_empty() {
-            rules.errors.push(joined_failures(&problems));
+            rules.errors.push(go_format::aggregate(&problems));
         }
         rules
     }

@@ -1,5 +1,6 @@
 //! Values as Go's `fmt` and `strconv` print them, because messages of kube-apiserver are part of the protocol.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Quotes text as Go's `%q` does.
@@ -80,6 +81,22 @@ pub fn slice<T: AsRef<str>>(items: &[T]) -> String {
     format!("[{}]", items.join(" "))
 }
 
+/// The message of several errors, as Go's aggregates have it: without duplicates, and in brackets if more than one remains.
+#[must_use]
+pub fn aggregate<T: AsRef<str>>(errors: &[T]) -> String {
+    let mut seen = HashSet::with_capacity(errors.len());
+    let distinct: Vec<&str> = errors
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|error| seen.insert(*error))
+        .collect();
+    match distinct[..] {
+        [] => String::new(),
+        [only] => only.to_owned(),
+        _ => format!("[{}]", distinct.join(", ")),
+    }
+}
+
 /// The Go type that holds a JSON value in a document of no known type, e.g. `map[string]interface {}`.
 #[must_use]
 pub fn type_of(value: &serde_json::Value) -> &'static str {
@@ -153,6 +170,13 @@ pub fn map(entries: &serde_json::Map<String, serde_json::Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_joined_as_go_does() {
+        assert_eq!(aggregate::<&str>(&[]), "");
+        assert_eq!(aggregate(&["a", "a"]), "a");
+        assert_eq!(aggregate(&["b", "a", "b"]), "[b, a]");
+    }
 
     #[test]
     fn floating_point_numbers_are_written_as_go_does() {

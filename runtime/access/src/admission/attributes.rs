@@ -1,12 +1,12 @@
 //! The attributes of an admission request.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use planesmith_machinery::go_format;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -117,16 +117,9 @@ impl<'a> Attributes<'a> {
     ///
     /// Returns the error if there is any reason.
     pub fn forbid_all(&self, new: Option<&dyn Object>, reasons: &[String]) -> ApiResult<()> {
-        let mut seen = BTreeSet::new();
-        let reasons: Vec<&str> = reasons
-            .iter()
-            .map(String::as_str)
-            .filter(|reason| seen.insert(*reason))
-            .collect();
-        match reasons.as_slice() {
-            [] => Ok(()),
-            [only] => Err(self.forbidden(new, only)),
-            several => Err(self.forbidden(new, format_args!("[{}]", several.join(", ")))),
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(self.forbidden(new, go_format::aggregate(reasons))),
         }
     }
 

@@ -11,7 +11,7 @@ use planesmith_control_plane::options::AuthorizationMode;
 use planesmith_expressions::access_review::Condition;
 use planesmith_machinery::duration::Duration;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::names;
+use planesmith_machinery::{go_format, names};
 
 use super::{
     AuthorizationConfiguration, AuthorizerConfiguration, CheckedAuthorizer, CheckedWebhook, WebhookConfiguration,
@@ -57,10 +57,9 @@ pub(super) fn authorizers(configuration: &AuthorizationConfiguration) -> Result<
         (!fits).then(|| format!("expected name {expected} for authorizer {mode} instead of {name}"))
     });
     let wrong_names: Vec<String> = wrong_names.collect();
-    match wrong_names.as_slice() {
-        [] => Ok(checked),
-        [only] => Err(only.clone()),
-        several => Err(format!("[{}]", several.join(", "))),
+    match wrong_names.is_empty() {
+        true => Ok(checked),
+        false => Err(go_format::aggregate(&wrong_names)),
     }
 }
 

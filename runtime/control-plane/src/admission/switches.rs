@@ -1,6 +1,7 @@
 //! The plugins that the flags leave on.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
+use planesmith_machinery::go_format;
 
 use super::Registration;
 use crate::options::Options;
@@ -36,11 +37,8 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
             both.join(" ")
         ));
     }
-    match problems.as_slice() {
-        [] => Ok(()),
-        [only] => bail!("{only}"),
-        several => bail!("[{}]", several.join(", ")),
-    }
+    ensure!(problems.is_empty(), "{}", go_format::aggregate(&problems));
+    Ok(())
 }
 
 /// True if the flags leave a plugin on.

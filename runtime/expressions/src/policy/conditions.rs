@@ -1,5 +1,7 @@
 //! Match conditions of policies and webhooks.
 
+use planesmith_machinery::go_format;
+
 use super::activation::{Activation, Declarations, Inputs, OUT_OF_BUDGET, Stop, Suspended};
 use super::{Expression, PolicyEnvironment};
 use crate::types::Type;
@@ -99,22 +101,8 @@ impl Conditions {
             true => Matching::All,
             false => Matching::Failed {
                 errors: problems.len(),
-                message: aggregate(problems),
+                message: go_format::aggregate(&problems),
             },
         })
-    }
-}
-
-/// Joins errors as Go's aggregates do: without duplicates, and in brackets if there are several.
-fn aggregate(problems: Vec<String>) -> String {
-    let mut distinct: Vec<String> = Vec::new();
-    for problem in problems {
-        if !distinct.contains(&problem) {
-            distinct.push(problem);
-        }
-    }
-    match distinct.as_slice() {
-        [only] => only.clone(),
-        several => format!("[{}]", several.join(", ")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use planesmith_machinery::go_format::quote;
+use planesmith_machinery::go_format::{self, quote};
 
 use super::rule::{Rule, quoted};
 use crate::user::UserInfo;
@@ -56,10 +56,8 @@ pub fn escalation(user: &UserInfo, have: &[Rule], wanted: &[Rule], problems: &[S
         quoted(&user.groups),
         listed.join("\n")
     );
-    match problems {
-        [] => {}
-        [only] => reason.push_str(&format!("; resolution errors: [{only}]")),
-        several => reason.push_str(&format!("; resolution errors: [[{}]]", several.join(", "))),
+    if !problems.is_empty() {
+        reason.push_str(&format!("; resolution errors: [{}]", go_format::aggregate(problems)));
     }
     Err(reason)
 }
