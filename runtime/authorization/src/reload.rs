@@ -85,10 +85,7 @@ impl Reload {
 
     async fn run(mut self, reloads: ConfigurationMetrics) {
         loop {
-            let replaced = match self.file.changed().await {
-                Ok(_) => self.replace(),
-                Err(error) => Err(error.into()),
-            };
+            let replaced = self.next().await;
             let file = self.file.path().display();
             match replaced {
                 Ok(true) => {
@@ -105,9 +102,17 @@ impl Reload {
         }
     }
 
-    /// Uses the content of the file. Returns false if it means the same as before.
-    fn replace(&mut self) -> Result<bool> {
-        let configuration = AuthorizationConfiguration::parse(self.file.content())?;
+    /// Waits for another content, and uses it. Returns false if it means the same as before.
+    async fn next(&mut self) -> Result<bool> {
+        let content = self.file.changed().await?;
+        let has_changed = self.replace(&content)?;
+        self.file.accept(content);
+        Ok(has_changed)
+    }
+
+    /// Uses `content`. Returns false if it means the same as before.
+    fn replace(&mut self, content: &[u8]) -> Result<bool> {
+        let configuration = AuthorizationConfiguration::parse(content)?;
         let authorizers = configuration.check()?;
         let present = local_modes(&authorizers);
         let missing: Vec<&str> = self.required.difference(&present).map(|mode| mode.as_str()).collect();

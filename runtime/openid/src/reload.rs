@@ -33,14 +33,9 @@ impl Reload {
         let configuration = Arc::clone(&self.metrics);
         let configuration = configuration.configuration();
         loop {
-            let changed = self.file.changed().await.map(drop);
+            let reloaded = self.next().await;
             let file = self.file.path().display();
-            if let Err(error) = changed {
-                configuration.reloaded(None);
-                tracing::error!(%file, %error, "the authentication configuration cannot be read; the previous one remains in use");
-                continue;
-            }
-            match self.replace().await {
+            match reloaded {
                 Ok(()) => {
                     configuration.reloaded(Some(self.file.content()));
                     tracing::info!(%file, "the authentication configuration is reloaded");
@@ -57,9 +52,16 @@ impl Reload {
         }
     }
 
-    /// Uses the content if its issuers become ready in time.
-    async fn replace(&self) -> Result<(), String> {
-        let configuration = AuthenticationConfiguration::parse(self.file.content())?;
+    /// Waits for another content, and uses it if its issuers become ready in time.
+    async fn next(&mut self) -> Result<(), String> {
+        let content = self.file.changed().await.map_err(|error| error.to_string())?;
+        self.replace(&content).await?;
+        self.file.accept(content);
+        Ok(())
+    }
+
+    async fn replace(&self, content: &[u8]) -> Result<(), String> {
+        let configuration = AuthenticationConfiguration::parse(content)?;
         if configuration.anonymous() != self.anonymous {
             return Err("changes to anonymous need a restart of the server".to_owned());
         }

@@ -71,12 +71,12 @@ fn a_file_that_is_not_valid_changes_nothing() {
         (&["{type: RBAC}"], "authorizers[0].name: Required value"),
     ] {
         file.write(invalid);
-        reload.file = FollowedFile::open(&file.path).unwrap();
-        assert_eq!(reload.replace().unwrap_err().to_string(), why);
+        let content = fs::read(&file.path).unwrap();
+        assert_eq!(reload.replace(&content).unwrap_err().to_string(), why);
     }
     file.write(&[REFUSE, "{name: alwaysallow, type: AlwaysAllow}"]);
-    reload.file = FollowedFile::open(&file.path).unwrap();
-    assert!(!reload.replace().unwrap(), "it means the same as before");
+    let content = fs::read(&file.path).unwrap();
+    assert!(!reload.replace(&content).unwrap(), "it means the same as before");
 }
 
 #[tokio::test]
