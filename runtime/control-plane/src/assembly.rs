@@ -167,6 +167,7 @@ pub(crate) fn assemble(
         tokens: &tokens,
         authorizer: &authorizer,
         default_roles: &default_roles,
+        server_name: &server_name,
         state,
     };
     let added = contributions(program, &context)?;

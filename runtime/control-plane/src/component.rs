@@ -318,6 +318,8 @@ pub struct ServerContext<'a> {
     pub authorizer: &'a Arc<dyn Authorizer>,
     /// The default roles of all components.
     pub default_roles: &'a [DefaultRoles],
+    /// The name that identifies the server among several.
+    pub server_name: &'a str,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
 }

@@ -1,6 +1,5 @@
 //! The contribution of this crate to a server.
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
@@ -9,16 +8,16 @@ use planesmith_control_plane::component::{Contribution, ServerContext, Transform
 use planesmith_control_plane::{Component, StoreTransformation};
 use planesmith_encryption::Validation;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::metrics::ConfigurationMetrics;
 use planesmith_store::Transformers;
 
 use crate::health;
-use crate::loading::{Loaded, Source};
-use crate::metrics::EncryptionObserver;
+use crate::loading::Loaded;
 use crate::options::{ConfigurationFile, EncryptionOptions};
 use crate::reload::{Following, Reload};
 
 /// The component of a program that can encrypt its stored objects.
-pub const COMPONENT: &dyn Component = &EncryptedStorage;
+pub const COMPONENT: &dyn Component = &EncryptedStorageComponent;
 
 /// The name of the flag with the file.
 const FILE: &str = "encryption_provider_config";
@@ -27,7 +26,7 @@ const FILE: &str = "encryption_provider_config";
 const KMS_V1: &str = "KMSv1";
 
 #[derive(Clone, Copy, Debug)]
-struct EncryptedStorage;
+struct EncryptedStorageComponent;
 
 /// The loaded file, from the opening of the store to the installation of the component.
 #[derive(Debug, Default)]
@@ -35,14 +34,7 @@ struct State {
     loaded: OnceLock<Arc<Loaded>>,
 }
 
-fn source(path: PathBuf, reloads: bool, allows_kms_v1: bool) -> Source {
-    Source {
-        path,
-        validation: Validation { reloads, allows_kms_v1 },
-    }
-}
-
-impl Component for EncryptedStorage {
+impl Component for EncryptedStorageComponent {
     fn flags(&self, command: Command) -> Command {
         EncryptionOptions::augment_args(command)
     }
@@ -53,7 +45,7 @@ impl Component for EncryptedStorage {
     }
 
     fn store_transformation(&self) -> Option<&'static dyn StoreTransformation> {
-        Some(&EncryptedStorage)
+        Some(&EncryptedStorageComponent)
     }
 
     fn transformers(&self, context: &TransformersContext<'_>) -> Result<Option<Arc<dyn Transformers>>> {
@@ -61,8 +53,11 @@ impl Component for EncryptedStorage {
         let Some(path) = options.file.encryption_provider_config else {
             return Ok(None);
         };
-        let reloads = options.encryption_provider_config_automatic_reload;
-        let loaded = source(path, reloads, context.gates.enabled(KMS_V1)).load(context.scheme)?;
+        let validation = Validation {
+            reloads: options.encryption_provider_config_automatic_reload,
+            allows_kms_v1: context.gates.enabled(KMS_V1),
+        };
+        let loaded = Loaded::open(&path, validation, context.scheme)?;
         let encryption = loaded.encryption.clone();
         let state = context.state.get_or_create(State::default);
         // One server opens its store once.
@@ -73,26 +68,25 @@ impl Component for EncryptedStorage {
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
         let state = context.state.get_or_create(State::default);
         // kube-apiserver shows some of them without encryption, too.
-        let metrics = context.stores.options().metrics.encryption();
+        let all = &context.stores.options().metrics;
+        let metrics = all.encryption(context.server_name);
+        let configuration = ConfigurationMetrics::register(all, "encryption", context.server_name);
         let Some(loaded) = state.loaded.get() else {
             return Ok(Contribution::default());
         };
-        let observer = EncryptionObserver::new(&metrics);
-        // Nothing else sets it.
-        let _ = loaded.observer.observer.set(Arc::new(observer));
-        let reloads = loaded.source.validation.reloads;
-        if reloads {
-            metrics.loaded(&loaded.content);
-        }
+        loaded.observer.pass_to(metrics);
+        let reloads = loaded.validation.reloads;
         let following = Following {
             encryption: loaded.encryption.clone(),
             storage: context.stores.storage().clone(),
         };
         let mut start_hooks = vec![following.hook()];
         if reloads {
+            configuration.loaded(loaded.file.content());
             let reload = Reload {
+                file: loaded.file.clone(),
                 loaded: Arc::clone(loaded),
-                metrics,
+                metrics: configuration,
             };
             start_hooks.push(reload.hook());
         }
@@ -104,7 +98,7 @@ impl Component for EncryptedStorage {
     }
 }
 
-impl StoreTransformation for EncryptedStorage {
+impl StoreTransformation for EncryptedStorageComponent {
     fn flags(&self, command: Command) -> Command {
         ConfigurationFile::augment_args(command)
     }
@@ -118,7 +112,11 @@ impl StoreTransformation for EncryptedStorage {
         let Some(path) = file.encryption_provider_config else {
             return Ok(None);
         };
-        let loaded = source(path, false, false).load(scheme)?;
+        let validation = Validation {
+            reloads: false,
+            allows_kms_v1: false,
+        };
+        let loaded = Loaded::open(&path, validation, scheme)?;
         Ok(Some(Arc::new(loaded.encryption)))
     }
 }

@@ -2,12 +2,11 @@
 //! to have the flags.
 //!
 //! Reading order: `options`, `loading` (the file as providers), `component`, `health` (checks of plugins), `reload` (follows the
-//! file and the keys), `metrics`.
+//! file and the keys).
 
 mod component;
 mod health;
 mod loading;
-mod metrics;
 mod options;
 mod reload;
 

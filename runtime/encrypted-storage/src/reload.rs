@@ -1,25 +1,22 @@
 //! Follows the file, and the keys of plugins, while the server runs.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use planesmith_control_plane::followed_file::FollowedFile;
 use planesmith_encryption::{Encryption, Snapshot};
 use planesmith_server::hooks::Hook;
-use planesmith_server::metrics::EncryptionMetrics;
+use planesmith_server::metrics::ConfigurationMetrics;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_store::Storage;
 
 use crate::loading::Loaded;
 
-/// The time between two looks at the time of the file.
-const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest time between two reads of the file, whose time may not change.
-const READ: Duration = Duration::from_secs(60);
 /// The least time that the plugins of a changed file have to become healthy.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two checks of them.
-const CHECK: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Lets the store follow the keys.
 pub(crate) struct Following {
@@ -58,8 +55,9 @@ impl Following {
 
 /// Replaces the providers when the file changes.
 pub(crate) struct Reload {
+    pub(crate) file: FollowedFile,
     pub(crate) loaded: Arc<Loaded>,
-    pub(crate) metrics: Arc<EncryptionMetrics>,
+    pub(crate) metrics: ConfigurationMetrics,
 }
 
 impl Reload {
@@ -74,60 +72,38 @@ impl Reload {
         )
     }
 
-    async fn run(self, mut shutdown: Shutdown) {
-        // Read last, whether it could be used or not.
-        let mut content = self.loaded.content.clone();
-        let file = self.loaded.source.path.display().to_string();
-        let (mut modified, mut looked) = (self.modified(), Instant::now());
+    async fn run(mut self, mut shutdown: Shutdown) {
         loop {
-            tokio::select! {
+            let reloaded = tokio::select! {
                 () = shutdown.requested() => return,
-                () = tokio::time::sleep(CHECK_INTERVAL) => {}
-            }
-            let now = self.modified();
-            if now == modified && looked.elapsed() < READ {
-                continue;
-            }
-            (modified, looked) = (now, Instant::now());
-            let read = match self.loaded.source.read() {
-                Ok(read) => read,
-                Err(error) => {
-                    self.metrics.reloaded(None);
-                    tracing::error!(file, %error, "the encryption configuration cannot be read; the previous one remains in use");
-                    continue;
-                }
+                reloaded = self.next() => reloaded,
             };
-            if read == content {
-                continue;
-            }
-            content = read;
-            match self.replace(&content).await {
+            let file = self.file.path().display();
+            match reloaded {
                 Ok(()) => {
-                    self.metrics.reloaded(Some(&content));
-                    tracing::info!(file, "the encryption configuration is reloaded");
+                    self.metrics.reloaded(Some(self.file.content()));
+                    tracing::info!(%file, "the encryption configuration is reloaded");
                 }
                 Err(error) => {
                     self.metrics.reloaded(None);
                     let error = format!("{error:#}");
                     tracing::error!(
-                        file,
+                        %file,
                         error,
-                        "the changed encryption configuration cannot be used; the previous one remains in use"
+                        "the encryption configuration cannot be used; the previous one remains in use"
                     );
                 }
             }
         }
     }
 
-    fn modified(&self) -> Option<SystemTime> {
-        self.loaded.source.path.metadata().and_then(|file| file.modified()).ok()
-    }
-
-    /// Uses the content if its plugins become healthy in time.
-    async fn replace(&self, content: &[u8]) -> Result<()> {
-        let snapshot = self.loaded.source.snapshot(content, &self.loaded.observer)?;
+    /// Waits for another content, and uses it if its plugins become healthy in time.
+    async fn next(&mut self) -> Result<()> {
+        let content = self.file.changed().await?;
+        let snapshot = self.loaded.successor(&content)?;
         wait_until_healthy(&snapshot).await?;
         self.loaded.encryption.replace(snapshot);
+        self.file.accept(content);
         Ok(())
     }
 }
@@ -141,7 +117,7 @@ async fn wait_until_healthy(snapshot: &Snapshot) -> Result<()> {
             if begin.elapsed() >= patience {
                 bail!("{problem}");
             }
-            tokio::time::sleep(CHECK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
     }
     Ok(())

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use planesmith_machinery::go_format;
 use planesmith_store::{PlainValue, Reason, TransformError};
 
-use crate::observer::Observer;
+use crate::observer::{EncryptionEvent, Observer};
 use crate::provider::{IDENTITY_WRITER, Provider};
 
 /// The providers of one resource.
@@ -43,7 +44,12 @@ impl Chain {
         };
         let begin = Instant::now();
         let sealed = first.seal(context, plain, reason);
-        observer.transformed("to_storage", first.prefix(), begin.elapsed(), sealed.is_ok());
+        observer.observe(&EncryptionEvent::Transformed {
+            operation: "to_storage",
+            prefix: first.prefix(),
+            took: begin.elapsed(),
+            is_ok: sealed.is_ok(),
+        });
         sealed
     }
 
@@ -55,8 +61,16 @@ impl Chain {
         stored: &'s [u8],
         observer: &dyn Observer,
     ) -> Result<PlainValue<'s>, TransformError> {
-        let mut errors: Vec<TransformError> = Vec::new();
+        let mut errors: Vec<String> = Vec::new();
         let begin = Instant::now();
+        let count = |prefix: &str, is_ok: bool| {
+            observer.observe(&EncryptionEvent::Transformed {
+                operation: "from_storage",
+                prefix,
+                took: begin.elapsed(),
+                is_ok,
+            });
+        };
         for (index, provider) in self.providers.iter().enumerate() {
             if !stored.starts_with(provider.prefix().as_bytes()) {
                 continue;
@@ -68,7 +82,7 @@ impl Chain {
                 continue;
             }
             let prefix = if is_identity { "identity" } else { provider.prefix() };
-            observer.transformed("from_storage", prefix, begin.elapsed(), opened.is_ok());
+            count(prefix, opened.is_ok());
             match opened {
                 Ok(plain) => {
                     return Ok(PlainValue {
@@ -76,18 +90,13 @@ impl Chain {
                         ..plain
                     });
                 }
-                Err(error) if errors.contains(&error) => {}
-                Err(error) => errors.push(error),
+                Err(error) => errors.push(error.to_string()),
             }
         }
-        if errors.len() == 1 {
-            return Err(errors.remove(0));
-        }
         if errors.is_empty() {
-            observer.transformed("from_storage", "unknown", begin.elapsed(), false);
+            count("unknown", false);
             return Err(TransformError::new("no matching prefix found"));
         }
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Err(TransformError::new(format!("[{}]", errors.join(", "))))
+        Err(TransformError::new(go_format::aggregate(&errors)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::io;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::configuration::EncryptionConfiguration;
 use crate::kms::{KmsProvider, PREFIX};
 use crate::observer::Observer;
 use crate::provider::{IDENTITY_WRITER, Provider, open_identity};
-use crate::validation::{ConfigurationError, GroupResource, ValidProvider, Validation};
+use crate::validation::{ConfigurationError, GroupResource, KmsSettings, ValidProvider, Validation};
 
 /// The transformers of a store, by the configuration that was loaded last. Clones share it.
 #[derive(Clone)]
@@ -37,6 +38,7 @@ pub struct ResourceNames {
 }
 
 /// The providers of one configuration.
+#[derive(Default)]
 pub struct Snapshot {
     chains: HashMap<GroupResource, Arc<Chain>>,
     /// True if a resource is `*`.
@@ -98,6 +100,21 @@ impl Snapshot {
         validation: Validation,
         observer: &Arc<dyn Observer>,
     ) -> Result<Self, ConfigurationError> {
+        Self::default().successor(configuration, validation, observer)
+    }
+
+    /// Returns the providers of `configuration`, which takes the place of this one: plugins whose settings are the same go on with
+    /// their keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn successor(
+        &self,
+        configuration: &EncryptionConfiguration,
+        validation: Validation,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<Self, ConfigurationError> {
         let valid = validation.check(configuration)?;
         let mut plugins = BTreeMap::new();
         let mut lists: HashMap<GroupResource, Vec<Arc<Provider>>> = HashMap::new();
@@ -109,8 +126,7 @@ impl Snapshot {
                     ValidProvider::Keyring(keyring) => Provider::Keyring(keyring),
                     ValidProvider::Kms(settings) => {
                         let name = settings.name.clone();
-                        let plugin = KmsProvider::start(settings, Arc::clone(observer));
-                        let plugin = plugin.map_err(|error| {
+                        let plugin = self.plugin(settings, observer).map_err(|error| {
                             ConfigurationError(format!("the thread for the KMS provider {name} did not start: {error}"))
                         })?;
                         plugins.insert(name, Arc::clone(&plugin));
@@ -134,6 +150,15 @@ impl Snapshot {
             chains,
             plugins,
         })
+    }
+
+    /// Returns the plugin with `settings`: the present one, or one that is started.
+    fn plugin(&self, settings: KmsSettings, observer: &Arc<dyn Observer>) -> io::Result<Arc<KmsProvider>> {
+        let present = self.plugins.get(&settings.name);
+        match present.filter(|plugin| *plugin.settings() == settings) {
+            Some(plugin) => Ok(Arc::clone(plugin)),
+            None => KmsProvider::start(settings, Arc::clone(observer)),
+        }
     }
 
     /// The plugins, in the order of their names.

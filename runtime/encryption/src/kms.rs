@@ -1,19 +1,20 @@
 //! Keys of a plugin, version 2 of its interface: the plugin encrypts one seed, from which the key of each value is derived.
 //!
 //! Reading order: `protocol` (the plugin's messages), `client`, `envelope` (stored values), `data_key`, `seeds` (those that are
-//! decrypted already), `worker` (asks the plugin, in a thread of its own). Values are transformed without waiting for the plugin.
+//! decrypted already), `retries` (those that are not), `worker` (calls the plugin, in a thread of its own). Values are transformed without waiting for the plugin.
 
 mod client;
 mod data_key;
 mod envelope;
 pub(crate) mod protocol;
+mod retries;
 mod seeds;
 mod worker;
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use planesmith_machinery::hex;
@@ -22,10 +23,10 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::{mpsc, oneshot};
 
 use self::data_key::DataKey;
-use self::envelope::Envelope;
+use self::envelope::{Envelope, SeedId};
 use self::seeds::Seeds;
 use self::worker::{Request, Worker};
-use crate::observer::Observer;
+use crate::observer::{EncryptionEvent, Observer};
 use crate::validation::KmsSettings;
 
 /// The beginning of the values of all plugins.
@@ -36,10 +37,8 @@ const TRUST: Duration = Duration::from_secs(180);
 
 /// A plugin.
 pub struct KmsProvider {
-    name: String,
+    settings: KmsSettings,
     prefix: String,
-    /// Time for an answer.
-    timeout: Duration,
     shared: Arc<Shared>,
     /// The worker ends with it.
     requests: mpsc::UnboundedSender<Request>,
@@ -66,12 +65,13 @@ pub struct KmsHealth {
 }
 
 /// A seed that encrypts values.
+#[derive(Clone)]
 struct WriteKey {
     key: Arc<DataKey>,
-    /// An envelope without a value.
     envelope: Envelope,
-    /// The time of the last good status, on both clocks.
-    confirmed: (Instant, SystemTime),
+    seed_id: SeedId,
+    /// The time of the last good status.
+    confirmed: Instant,
     /// Identifies the key.
     id: u64,
     key_id_hash: String,
@@ -95,8 +95,7 @@ impl KmsProvider {
         Worker::start(&settings, Arc::clone(&shared), received)?;
         Ok(Arc::new(Self {
             prefix: format!("{PREFIX}{}:", settings.name),
-            timeout: settings.timeout,
-            name: settings.name,
+            settings,
             shared,
             requests,
         }))
@@ -105,13 +104,18 @@ impl KmsProvider {
     /// The name in the configuration.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.settings.name
+    }
+
+    /// The settings in the configuration.
+    pub(crate) fn settings(&self) -> &KmsSettings {
+        &self.settings
     }
 
     /// The time that the plugin has for an answer.
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        self.timeout
+        self.settings.timeout
     }
 
     /// The last status.
@@ -126,7 +130,7 @@ impl KmsProvider {
         let (done, is_done) = oneshot::channel();
         // A worker that has ended drops the request, which ends the wait.
         let _ = self.requests.send(Request::Status(done));
-        let _ = tokio::time::timeout(2 * self.timeout, is_done).await;
+        let _ = tokio::time::timeout(2 * self.timeout(), is_done).await;
         self.health()
     }
 
@@ -138,7 +142,7 @@ impl KmsProvider {
     pub(crate) fn writer(&self) -> u64 {
         match &*self.shared.writer.load() {
             Some(writer) => writer.id,
-            None => id_of(&self.name, None),
+            None => id_of(self.name(), None),
         }
     }
 
@@ -151,49 +155,46 @@ impl KmsProvider {
     pub(crate) fn seal(&self, context: &str, plain: &[u8], reason: Reason) -> Result<Vec<u8>, TransformError> {
         let writer = self.shared.writer.load();
         let Some(writer) = &*writer else {
-            let health = self.health();
-            let problem = health.problem.as_deref().unwrap_or("it has encrypted no key yet");
+            // The worker has logged the plugin's answer, which is not for clients.
             return Err(TransformError::new(format!(
-                "the KMS provider {} has no key: {problem}",
-                self.name
+                "the KMS provider {} has no key yet",
+                self.name()
             )));
         };
-        if reason == Reason::Update && writer.confirmed.0.elapsed() > TRUST {
-            let since = writer.confirmed.1.elapsed().unwrap_or_default().as_secs();
+        let since = writer.confirmed.elapsed();
+        if reason == Reason::Update && since > TRUST {
             return Err(TransformError::new(format!(
-                "encryptedDEKSource with keyID hash {:?} expired: the KMS provider {} was healthy {since} seconds ago for the last time, \
+                "encryptedDEKSource with keyID hash {:?} expired: the KMS provider {} was healthy {} seconds ago for the last time, \
                  at most {} are allowed",
                 writer.key_id_hash,
-                self.name,
+                self.name(),
+                since.as_secs(),
                 TRUST.as_secs()
             )));
         }
         let mut data = Vec::new();
         writer.key.seal(context.as_bytes(), plain, &mut data)?;
         let mut out = self.prefix.clone().into_bytes();
-        writer.envelope.append_with(data, &mut out);
-        let observer = &self.shared.observer;
-        observer.key_used("to_storage", &self.name, &writer.key_id_hash);
+        writer.envelope.append_with(&data, &mut out);
+        self.count_use("to_storage", &writer.key_id_hash);
         Ok(out)
     }
 
     /// The plain bytes of `stored` without its prefix, and true if another key has written it than the one that writes now.
     pub(crate) fn open(&self, context: &str, stored: &[u8]) -> Result<(Vec<u8>, bool), TransformError> {
-        let envelope = Envelope::decode(stored)?;
+        let (envelope, data) = Envelope::decode(stored)?;
         let known = lock(&self.shared.seeds).get(&envelope.seed_id());
         let Some(key) = known else {
-            let health = self.health();
-            let problem = health.problem.as_deref().unwrap_or("it refused to");
+            // As above.
             return Err(TransformError::new(format!(
-                "failed to decrypt DEK, error: the KMS provider {} did not decrypt the key: {problem}",
-                self.name
+                "failed to decrypt DEK, error: the KMS provider {} did not decrypt the key",
+                self.name()
             )));
         };
-        let plain = key.open(context.as_bytes(), envelope.data());
+        let plain = key.open(context.as_bytes(), data);
         let plain =
             plain.ok_or_else(|| TransformError::new("the value was encrypted with another key, or was changed"))?;
-        let observer = &self.shared.observer;
-        observer.key_used("from_storage", &self.name, &key_id_hash(envelope.key_id()));
+        self.count_use("from_storage", &key_id_hash(envelope.key_id()));
         let writer = self.shared.writer.load();
         let is_stale = writer
             .as_ref()
@@ -201,15 +202,23 @@ impl KmsProvider {
         Ok((plain, is_stale))
     }
 
+    fn count_use(&self, operation: &'static str, key_id_hash: &str) {
+        self.shared.observer.observe(&EncryptionEvent::KeyUsed {
+            operation,
+            provider: self.name(),
+            key_id_hash,
+        });
+    }
+
     /// True if the key of `stored`, a value without its prefix, has to be decrypted by the plugin first.
     pub(crate) fn misses(&self, stored: &[u8]) -> bool {
-        Envelope::decode(stored).is_ok_and(|envelope| !lock(&self.shared.seeds).has(&envelope.seed_id()))
+        Envelope::decode(stored).is_ok_and(|(envelope, _)| !lock(&self.shared.seeds).has(&envelope.seed_id()))
     }
 
     /// Lets the plugin decrypt the keys of `stored` values, and drops `done` afterwards.
     pub(crate) fn fetch(&self, stored: &[&[u8]], done: Arc<oneshot::Sender<()>>) {
         let envelopes = stored.iter().filter_map(|value| Envelope::decode(value).ok());
-        let mut seeds: Vec<_> = envelopes.map(Envelope::without_data).collect();
+        let mut seeds: Vec<Envelope> = envelopes.map(|(envelope, _)| envelope).collect();
         seeds.sort_unstable_by_key(Envelope::seed_id);
         seeds.dedup_by_key(|envelope| envelope.seed_id());
         // A worker that has ended drops the request.
@@ -218,22 +227,24 @@ impl KmsProvider {
 }
 
 impl Shared {
-    /// Uses `key`, whose encrypted form `envelope` has.
-    fn use_key(&self, key: Arc<DataKey>, envelope: Envelope) {
-        lock(&self.seeds).insert(envelope.seed_id(), Arc::clone(&key));
+    /// Uses `key`, whose encrypted form `envelope` has. The plugin was healthy at `confirmed`.
+    fn use_key(&self, key: Arc<DataKey>, envelope: Envelope, confirmed: Instant) {
+        let seed_id = envelope.seed_id();
+        lock(&self.seeds).insert(seed_id, Arc::clone(&key));
         let id = id_of(&self.name, Some(&envelope));
         let key_id_hash = key_id_hash(envelope.key_id());
         self.writer.store(Some(Arc::new(WriteKey {
             key,
             envelope,
-            confirmed: (Instant::now(), SystemTime::now()),
+            seed_id,
+            confirmed,
             id,
             key_id_hash,
         })));
     }
 
-    /// Trusts the key that writes again, if it is `key_id`; false otherwise.
-    fn confirm(&self, key_id: &str) -> bool {
+    /// Trusts the key that writes for longer, if it is `key_id`; false otherwise. The plugin was healthy at `confirmed`.
+    fn confirm(&self, key_id: &str, confirmed: Instant) -> bool {
         let Some(current) = self
             .writer
             .load_full()
@@ -242,11 +253,8 @@ impl Shared {
             return false;
         };
         self.writer.store(Some(Arc::new(WriteKey {
-            key: Arc::clone(&current.key),
-            envelope: current.envelope.clone(),
-            confirmed: (Instant::now(), SystemTime::now()),
-            id: current.id,
-            key_id_hash: current.key_id_hash.clone(),
+            confirmed,
+            ..(*current).clone()
         })));
         true
     }
@@ -279,7 +287,7 @@ impl fmt::Debug for KmsProvider {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("KmsProvider")
-            .field("name", &self.name)
+            .field("name", &self.name())
             .finish_non_exhaustive()
     }
 }

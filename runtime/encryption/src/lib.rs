@@ -22,5 +22,5 @@ mod validation;
 pub use configuration::{EncryptionConfiguration, KmsApiVersion};
 pub use encryption::{Encryption, ResourceNames, Snapshot};
 pub use kms::{KmsHealth, KmsProvider};
-pub use observer::{NoObserver, Observer};
+pub use observer::{EncryptionEvent, NoObserver, Observer};
 pub use validation::{ConfigurationError, Validation};

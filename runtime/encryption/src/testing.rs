@@ -38,6 +38,8 @@ struct State {
     key: Mutex<String>,
     healthz: Mutex<String>,
     calls: AtomicUsize,
+    /// Number of requests to decrypt that are refused next.
+    refusals: AtomicUsize,
 }
 
 /// The annotation with the name of the key.
@@ -55,6 +57,7 @@ impl Plugin {
             key: Mutex::new(key.to_owned()),
             healthz: Mutex::new("ok".to_owned()),
             calls: AtomicUsize::default(),
+            refusals: AtomicUsize::default(),
         });
         // A plugin that was killed leaves its file.
         let _ = std::fs::remove_file(socket);
@@ -95,6 +98,11 @@ impl Plugin {
     /// Reports this state from now on.
     pub fn report(&self, healthz: &str) {
         healthz.clone_into(&mut self.state.healthz.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Refuses to decrypt for the next `count` requests.
+    pub fn refuse(&self, count: usize) {
+        self.state.refusals.store(count, Ordering::Relaxed);
     }
 
     /// Number of calls that encrypted or decrypted.
@@ -190,6 +198,14 @@ fn encrypt(state: &State, message: &[u8]) -> Option<Vec<u8>> {
 fn decrypt(state: &State, message: &[u8]) -> Option<Vec<u8>> {
     state.calls.fetch_add(1, Ordering::Relaxed);
     let request = DecryptRequest::decode(message).ok()?;
+    let refuse = |left: usize| left.checked_sub(1);
+    let refusals = &state.refusals;
+    if refusals
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuse)
+        .is_ok()
+    {
+        return None;
+    }
     let named = request.annotations.get(ANNOTATION)?;
     if *named != request.key_id.into_bytes() {
         return None;

@@ -205,10 +205,10 @@ impl Metrics {
         &self.authorizers
     }
 
-    /// Registers the metrics of encryption at rest. Call it once.
+    /// Registers the metrics of encryption at rest in the server `name`. Call it once.
     #[must_use]
-    pub fn encryption(&self) -> Arc<EncryptionMetrics> {
-        EncryptionMetrics::register(self)
+    pub fn encryption(&self, name: &str) -> Arc<EncryptionMetrics> {
+        EncryptionMetrics::register(self, name)
     }
 
     /// Metrics of admission webhooks.

@@ -16,7 +16,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-use crate::observer::Observer;
+use crate::observer::{EncryptionEvent, Observer};
 use crate::validation::KmsSettings;
 
 /// Maximum bytes of an answer: seeds and annotations have limits of their own.
@@ -72,8 +72,12 @@ impl Client {
         };
         let is_unanswered = matches!(code, Code::Unavailable | Code::DeadlineExceeded);
         self.unanswered.set(is_unanswered.then(Instant::now));
-        self.observer
-            .plugin_called(&self.name, path, name_of(code), begin.elapsed());
+        self.observer.observe(&EncryptionEvent::PluginCalled {
+            provider: &self.name,
+            method: path,
+            code: name_of(code),
+            took: begin.elapsed(),
+        });
         answered
     }
 

@@ -1,9 +1,9 @@
-//! Asks the plugin: for its status again and again, and for decrypted seeds on request.
+//! Calls the plugin: for its status again and again, and for decrypted seeds on request.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planesmith_machinery::hex;
+use planesmith_machinery::{go_format, hex};
 use tokio::sync::{mpsc, oneshot};
 
 use super::client::{Client, problem_of};
@@ -13,7 +13,9 @@ use super::protocol::{
     DECRYPT, DecryptRequest, DecryptResponse, ENCRYPT, EncryptRequest, EncryptResponse, STATUS, StatusRequest,
     StatusResponse,
 };
+use super::retries::Retries;
 use super::{KmsHealth, Shared, key_id_hash, lock};
+use crate::observer::EncryptionEvent;
 use crate::random;
 use crate::validation::KmsSettings;
 
@@ -42,6 +44,7 @@ pub(super) enum Request {
 pub(super) struct Worker {
     client: Client,
     shared: Arc<Shared>,
+    retries: Retries,
 }
 
 impl Worker {
@@ -58,37 +61,55 @@ impl Worker {
         thread.spawn(move || {
             runtime.block_on(async {
                 let client = Client::new(&settings, Arc::clone(&shared.observer));
-                Self { client, shared }.run(requests).await;
+                let worker = Self {
+                    client,
+                    shared,
+                    retries: Retries::default(),
+                };
+                worker.run(requests).await;
             });
         })?;
         Ok(())
     }
 
-    async fn run(self, mut requests: mpsc::UnboundedReceiver<Request>) {
+    async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         // First of all, so that values are compared with the key that writes.
         self.status().await;
         loop {
-            let pause = match lock(&self.shared.health).problem {
-                None => HEALTHY,
-                Some(_) => FAILING,
-            };
-            match tokio::time::timeout(pause, requests.recv()).await {
-                Err(_) => self.status().await,
-                Ok(None) => return,
-                Ok(Some(Request::Status(done))) => {
-                    let last = lock(&self.shared.health).at;
-                    if last.is_none_or(|at| at.elapsed() > RECENT) {
+            let next_status = next_status(&lock(&self.shared.health));
+            let due = self.retries.next().map_or(next_status, |retry| retry.min(next_status));
+            tokio::select! {
+                // The status comes first: requests never end while the server is busy.
+                biased;
+                () = tokio::time::sleep_until(due.into()) => {
+                    if Instant::now() >= next_status {
                         self.status().await;
                     }
-                    // The caller may have given up.
-                    let _ = done.send(());
+                    let seeds = self.retries.due(Instant::now());
+                    if self.decrypt(seeds).await {
+                        // Values that could not be read are read again.
+                        self.shared.notify();
+                    }
                 }
-                Ok(Some(Request::Decrypt { seeds, done })) => {
-                    self.decrypt(seeds).await;
-                    drop(done);
+                request = requests.recv() => match request {
+                    None => return,
+                    Some(Request::Status(done)) => {
+                        let last = lock(&self.shared.health).at;
+                        if last.is_none_or(|at| at.elapsed() > RECENT) {
+                            self.status().await;
+                        }
+                        // The caller may have given up.
+                        let _ = done.send(());
+                    }
+                    Some(Request::Decrypt { seeds, done }) => {
+                        self.decrypt(seeds).await;
+                        drop(done);
+                    }
                 }
             }
-            lock(&self.shared.seeds).expire();
+            let writer = self.shared.writer.load();
+            let writer = writer.as_ref().map(|writer| &writer.seed_id);
+            lock(&self.shared.seeds).expire(writer, Instant::now());
         }
     }
 
@@ -125,6 +146,8 @@ impl Worker {
                 problem_of(&status)
             )
         })?;
+        // As in kube-apiserver: before the request for a key, whose time is not added.
+        let confirmed = Instant::now();
         let mut problems = Vec::new();
         if status.healthz != "ok" {
             problems.push(format!("got unexpected healthz status: {}", status.healthz));
@@ -139,23 +162,27 @@ impl Worker {
             _ => Some("too_long"),
         };
         if let Some(reason) = refused {
-            observer.key_refused(&self.shared.name, reason);
+            observer.observe(&EncryptionEvent::KeyRefused {
+                provider: &self.shared.name,
+                reason,
+            });
             problems.push(format!(
                 "found invalid KMSv2 key ID: it is {}",
                 reason.replace('_', " ")
             ));
         }
-        match problems.len() {
-            0 => {}
-            1 => return Err(self.unhealthy(&problems[0])),
-            _ => return Err(self.unhealthy(&format!("[{}]", problems.join(", ")))),
+        if !problems.is_empty() {
+            return Err(self.unhealthy(&go_format::aggregate(&problems)));
         }
-        observer.key_reported(&self.shared.name, &key_id_hash(&status.key_id));
-        if self.shared.confirm(&status.key_id) {
+        observer.observe(&EncryptionEvent::KeyReported {
+            provider: &self.shared.name,
+            key_id_hash: &key_id_hash(&status.key_id),
+        });
+        if self.shared.confirm(&status.key_id, confirmed) {
             return Ok(());
         }
         let envelope = self
-            .new_key(&status.key_id)
+            .new_key(&status.key_id, confirmed)
             .await
             .map_err(|problem| self.unhealthy(&problem))?;
         tracing::info!(
@@ -170,8 +197,8 @@ impl Worker {
         format!("kmsv2 Provider {} is not healthy, error: {problem}", self.shared.name)
     }
 
-    /// Lets the plugin encrypt a new seed with its key `key_id`, and uses it.
-    async fn new_key(&self, key_id: &str) -> Result<Envelope, String> {
+    /// Lets the plugin, which was healthy at `confirmed`, encrypt a new seed with its key `key_id`, and uses it.
+    async fn new_key(&self, key_id: &str, confirmed: Instant) -> Result<Envelope, String> {
         let seed = random::bytes::<SEED>().map_err(|error| error.to_string())?;
         let request = EncryptRequest {
             plaintext: seed.to_vec(),
@@ -192,54 +219,75 @@ impl Worker {
             ));
         }
         let key = DataKey::new(&seed, true).ok_or("the seed is too short")?;
-        self.shared.use_key(Arc::new(key), envelope.clone());
+        self.shared.use_key(Arc::new(key), envelope.clone(), confirmed);
         Ok(envelope)
     }
 
-    /// Decrypts the seeds that are not known yet. They are left while the plugin does not answer: callers wait for the result, and
-    /// try again when it answers its status.
-    async fn decrypt(&self, seeds: Vec<Envelope>) {
+    /// Decrypts the seeds that are not known yet, and returns true if there was one. Those that the plugin does not decrypt are
+    /// requested again later. While it does not answer they are left for later at once, since callers wait for the result.
+    async fn decrypt(&mut self, seeds: Vec<Envelope>) -> bool {
+        let mut has_decrypted = false;
         for envelope in seeds {
-            if self.client.unanswered().is_some_and(|since| since < FAILING) {
-                return;
+            let last = lock(&self.shared.health).at;
+            if last.is_none_or(|at| at.elapsed() > HEALTHY) {
+                self.status().await;
             }
             let id = envelope.seed_id();
             if lock(&self.shared.seeds).has(&id) {
+                self.retries.remove(&id);
                 continue;
             }
-            self.shared.observer.key_missed();
-            let (source, annotations) = envelope.source();
-            let request = DecryptRequest {
-                ciphertext: source.to_vec(),
-                uid: uid(),
-                key_id: envelope.key_id().to_owned(),
-                annotations: annotations.clone(),
-            };
-            let answer: Result<DecryptResponse, _> = self.client.call(DECRYPT, request).await;
-            match answer {
-                Ok(answer) => match DataKey::new(&answer.plaintext, envelope.has_seed()) {
-                    Some(key) => lock(&self.shared.seeds).insert(id, Arc::new(key)),
-                    None => tracing::error!(
-                        provider = self.shared.name,
-                        key_id_hash = key_id_hash(envelope.key_id()),
-                        "the KMS provider has decrypted a key of an unexpected length"
-                    ),
-                },
-                Err(status) => {
-                    let problem = problem_of(&status);
+            if self.client.unanswered().is_some_and(|since| since < FAILING) {
+                self.retries.postponed(id, envelope, Instant::now(), FAILING);
+                continue;
+            }
+            match self.decrypted(&envelope).await {
+                Ok(key) => {
+                    lock(&self.shared.seeds).insert(id, Arc::new(key));
+                    self.retries.remove(&id);
+                    has_decrypted = true;
+                }
+                Err(problem) => {
                     tracing::error!(
                         provider = self.shared.name,
                         key_id_hash = key_id_hash(envelope.key_id()),
                         problem,
-                        "the KMS provider did not decrypt a key; values that were encrypted with it cannot be read"
+                        "the KMS provider did not decrypt a key; values that were encrypted with it cannot be read until it does"
                     );
                     if self.client.unanswered().is_some() {
                         lock(&self.shared.health).problem = Some(problem.into());
                     }
+                    self.retries.failed(id, envelope, Instant::now());
                 }
             }
         }
+        has_decrypted
     }
+
+    /// Lets the plugin decrypt the seed of `envelope`.
+    async fn decrypted(&self, envelope: &Envelope) -> Result<DataKey, String> {
+        self.shared.observer.observe(&EncryptionEvent::KeyMissed);
+        let (source, annotations) = envelope.source();
+        let request = DecryptRequest {
+            ciphertext: source.to_vec(),
+            uid: uid(),
+            key_id: envelope.key_id().to_owned(),
+            annotations: annotations.clone(),
+        };
+        let answer: Result<DecryptResponse, _> = self.client.call(DECRYPT, request).await;
+        let answer = answer.map_err(|status| problem_of(&status))?;
+        let key = DataKey::new(&answer.plaintext, envelope.has_seed());
+        key.ok_or_else(|| "the decrypted key has an unexpected length".to_owned())
+    }
+}
+
+/// The time of the next request for the status, which does not depend on other requests.
+fn next_status(health: &KmsHealth) -> Instant {
+    let interval = match health.problem {
+        None => HEALTHY,
+        Some(_) => FAILING,
+    };
+    health.at.map_or_else(Instant::now, |at| at + interval)
 }
 
 /// Identifies a request in the logs of the plugin.
@@ -247,4 +295,23 @@ fn uid() -> String {
     random::bytes::<16>()
         .map(|bytes| hex::encode(&bytes))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_status_depends_on_the_last_one_alone() {
+        let at = Instant::now();
+        let mut health = KmsHealth {
+            problem: None,
+            at: Some(at),
+        };
+        assert_eq!(next_status(&health), at + HEALTHY);
+        health.problem = Some("it is sealed".into());
+        assert_eq!(next_status(&health), at + FAILING);
+        health.at = None;
+        assert!(next_status(&health) <= Instant::now());
+    }
 }

@@ -23,14 +23,26 @@ fn observer() -> Arc<dyn Observer> {
     Arc::new(NoObserver)
 }
 
-fn snapshot_with(resources: &str, validation: Validation) -> Result<Snapshot, String> {
+fn parsed(resources: &str) -> Result<EncryptionConfiguration, String> {
     let head = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:";
-    let configuration = EncryptionConfiguration::parse(format!("{head} {resources}\n").as_bytes())?;
+    EncryptionConfiguration::parse(format!("{head} {resources}\n").as_bytes())
+}
+
+fn snapshot_with(resources: &str, validation: Validation) -> Result<Snapshot, String> {
+    let configuration = parsed(resources)?;
     Snapshot::new(&configuration, validation, &observer()).map_err(|ConfigurationError(problem)| problem)
 }
 
 fn snapshot(resources: &str) -> Result<Snapshot, String> {
     snapshot_with(resources, VALIDATION)
+}
+
+/// Uses the configuration from now on.
+fn reload(encryption: &Encryption, resources: &str) {
+    let configuration = parsed(resources).unwrap();
+    let current = encryption.current();
+    let successor = current.successor(&configuration, VALIDATION, &observer());
+    encryption.replace(successor.unwrap());
 }
 
 fn names() -> ResourceNames {

@@ -6,7 +6,7 @@ use planesmith_encryption::testing::Plugin;
 use planesmith_encryption::{Encryption, KmsProvider};
 use planesmith_store::{Reason, Transformers as _};
 
-use crate::{encryption, open, snapshot};
+use crate::{encryption, open, reload};
 
 const SECRETS: &str = "/registry/secrets/";
 const KEY: &str = "/registry/secrets/default/one";
@@ -115,7 +115,7 @@ fn a_killed_plugin_is_used_again_after_its_restart() {
         "{problem}"
     );
     let problem = seal(&reading).unwrap_err();
-    assert!(problem.starts_with("the KMS provider plugin has no key"), "{problem}");
+    assert!(problem.ends_with("has no key yet"), "{problem}");
 
     let changes = reading.changes();
     let plugin = Plugin::start(&socket, "first");
@@ -131,14 +131,66 @@ fn a_killed_plugin_is_used_again_after_its_restart() {
 }
 
 #[test]
-fn a_reload_with_the_same_plugin_reads_its_values() {
+fn a_reload_keeps_the_keys_of_an_unchanged_plugin() {
     let folder = tempfile::tempdir().unwrap();
     let plugin = Plugin::start(&folder.path().join("kms.sock"), "first");
     let encryption = encryption(&configuration(&plugin.endpoint()));
     wait(&encryption, is_healthy);
     let stored = seal(&encryption).unwrap();
-    encryption.replace(snapshot(&configuration(&plugin.endpoint())).unwrap());
-    wait(&encryption, is_healthy);
-    prepare(&encryption, &stored);
+    let endpoint = plugin.endpoint();
+    drop(plugin);
+    reload(&encryption, &configuration(&endpoint));
+    assert!(encryption.prepare(&mut std::iter::once(&stored[..])).is_none());
     assert_eq!(open(&encryption, SECRETS, &stored), Ok((b"plain".to_vec(), false)));
+    seal(&encryption).unwrap();
+    // Another socket is another plugin.
+    reload(&encryption, &configuration(&format!("{endpoint}.other")));
+    prepare(&encryption, &stored);
+    open(&encryption, SECRETS, &stored).unwrap_err();
+}
+
+#[test]
+fn a_key_that_was_not_decrypted_is_requested_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = Plugin::start(&folder.path().join("kms.sock"), "first");
+    let writing = encryption(&configuration(&plugin.endpoint()));
+    wait(&writing, is_healthy);
+    let stored = seal(&writing).unwrap();
+    let reading = encryption(&configuration(&plugin.endpoint()));
+    wait(&reading, is_healthy);
+    let mut changes = reading.changes();
+    changes.mark_unchanged();
+    plugin.refuse(1);
+    prepare(&reading, &stored);
+    let problem = open(&reading, SECRETS, &stored).unwrap_err();
+    assert_eq!(
+        problem,
+        "failed to decrypt DEK, error: the KMS provider plugin did not decrypt the key"
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let changed = tokio::time::timeout(Duration::from_secs(20), changes.changed());
+        changed.await.expect("the key is decrypted in time").unwrap();
+    });
+    assert_eq!(open(&reading, SECRETS, &stored), Ok((b"plain".to_vec(), false)));
+}
+
+#[test]
+fn errors_for_clients_have_no_text_of_the_plugin() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = Plugin::start(&folder.path().join("kms.sock"), "first");
+    plugin.report("vault.internal is sealed");
+    let encryption = encryption(&configuration(&plugin.endpoint()));
+    let has_answered = |plugin: &KmsProvider| {
+        plugin
+            .health()
+            .problem
+            .is_some_and(|problem| problem.contains("sealed"))
+    };
+    wait(&encryption, has_answered);
+    let problem = seal(&encryption).unwrap_err();
+    assert_eq!(problem, "the KMS provider plugin has no key yet");
 }

@@ -18,7 +18,7 @@ pub struct ConfigurationMetrics {
 }
 
 impl ConfigurationMetrics {
-    /// Registers the metrics of the file about `subject` (`authentication`, `authorization`) in the server `name`.
+    /// Registers the metrics of the file about `subject` (`authentication`, `authorization`, `encryption`) in the server `name`.
     #[must_use]
     pub fn register(metrics: &Metrics, subject: &str, name: &str) -> Self {
         let options =

@@ -1,17 +1,14 @@
 //! Metrics of encryption at rest.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::Duration;
 
-use planesmith_machinery::hex;
-use prometheus::{
-    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, exponential_buckets,
-};
-use ring::digest::{SHA256, digest};
+use prometheus::{Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, exponential_buckets};
 
+use super::current_label::{hashed, now};
 use super::{Metrics, VALID};
 
-/// Metrics of encryption at rest, and of its configuration.
+/// Metrics of encryption at rest. Those of its configuration are [`super::ConfigurationMetrics`].
 #[derive(Debug)]
 pub struct EncryptionMetrics {
     operations: IntCounterVec,
@@ -22,19 +19,15 @@ pub struct EncryptionMetrics {
     key_times: GaugeVec,
     reported_times: GaugeVec,
     refused_keys: IntCounterVec,
-    reloads: IntCounterVec,
-    reload_times: GaugeVec,
-    configurations: IntGaugeVec,
-    /// The label of the configuration in use.
-    current: Mutex<Option<String>>,
+    /// The label of this server.
+    server: String,
 }
 
 impl EncryptionMetrics {
-    /// Registers the metrics.
-    pub(super) fn register(metrics: &Metrics) -> Arc<Self> {
+    /// Registers the metrics of the server `name`.
+    pub(super) fn register(metrics: &Metrics, name: &str) -> Arc<Self> {
         let storage = |rest: &str| format!("apiserver_storage_{rest}");
         let envelope = |rest: &str| format!("apiserver_envelope_encryption_{rest}");
-        let config = |rest: &str| format!("apiserver_encryption_config_controller_{rest}");
         let counters =
             |name: String, help: &str, labels: &[&str]| IntCounterVec::new(Opts::new(name, help), labels).expect(VALID);
         let gauges =
@@ -46,13 +39,6 @@ impl EncryptionMetrics {
         let misses = IntCounter::new(
             storage("envelope_transformation_cache_misses_total"),
             "Keys that were not cached and were decrypted by a plugin.",
-        );
-        let configurations = IntGaugeVec::new(
-            Opts::new(
-                config("last_config_info"),
-                "The digest of the encryption configuration in use.",
-            ),
-            &["hash"],
         );
         let all = Self {
             operations: counters(
@@ -78,35 +64,34 @@ impl EncryptionMetrics {
             keys: counters(
                 envelope("key_id_hash_total"),
                 "Values that were encrypted or decrypted with a key of a plugin.",
-                &["transformation_type", "provider_name", "key_id_hash"],
+                &[
+                    "transformation_type",
+                    "provider_name",
+                    "key_id_hash",
+                    "apiserver_id_hash",
+                ],
             ),
             key_times: gauges(
                 envelope("key_id_hash_last_timestamp_seconds"),
                 "Time at which a key of a plugin was used last.",
-                &["transformation_type", "provider_name", "key_id_hash"],
+                &[
+                    "transformation_type",
+                    "provider_name",
+                    "key_id_hash",
+                    "apiserver_id_hash",
+                ],
             ),
             reported_times: gauges(
                 envelope("key_id_hash_status_last_timestamp_seconds"),
                 "Time at which a plugin reported its key last.",
-                &["provider_name", "key_id_hash"],
+                &["provider_name", "key_id_hash", "apiserver_id_hash"],
             ),
             refused_keys: counters(
                 envelope("invalid_key_id_from_status_total"),
                 "Invalid names of keys that plugins reported.",
                 &["provider_name", "error"],
             ),
-            reloads: counters(
-                config("automatic_reloads_total"),
-                "Reloads of the encryption configuration, by result.",
-                &["status"],
-            ),
-            reload_times: gauges(
-                config("automatic_reload_last_timestamp_seconds"),
-                "Time of the last reload of the encryption configuration, by result.",
-                &["status"],
-            ),
-            configurations: configurations.expect(VALID),
-            current: Mutex::default(),
+            server: hashed(name.as_bytes()),
         };
         // Of plugins of version 1, which are refused: it stays at 0.
         let fill = Gauge::new(
@@ -122,9 +107,6 @@ impl EncryptionMetrics {
         metrics.register(all.key_times.clone());
         metrics.register(all.reported_times.clone());
         metrics.register(all.refused_keys.clone());
-        metrics.register(all.reloads.clone());
-        metrics.register(all.reload_times.clone());
-        metrics.register(all.configurations.clone());
         Arc::new(all)
     }
 
@@ -151,46 +133,49 @@ impl EncryptionMetrics {
 
     /// Counts a value that was transformed with a key of a plugin.
     pub fn key_used(&self, operation: &str, provider: &str, key_id_hash: &str) {
-        let labels = [operation, provider, key_id_hash];
+        let labels = [operation, provider, key_id_hash, &self.server];
         self.keys.with_label_values(&labels).inc();
         self.key_times.with_label_values(&labels).set(now());
     }
 
     /// Records the key that a plugin reported.
     pub fn key_reported(&self, provider: &str, key_id_hash: &str) {
-        self.reported_times
-            .with_label_values(&[provider, key_id_hash])
-            .set(now());
+        let labels = [provider, key_id_hash, &self.server];
+        self.reported_times.with_label_values(&labels).set(now());
     }
 
     /// Counts an invalid name of a key.
     pub fn key_refused(&self, provider: &str, reason: &str) {
         self.refused_keys.with_label_values(&[provider, reason]).inc();
     }
-
-    /// Reports the configuration that is used from the start.
-    pub fn loaded(&self, content: &[u8]) {
-        let label = format!("sha256:{}", hex::encode(digest(&SHA256, content).as_ref()));
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(old) = current.replace(label.clone()).filter(|old| *old != label) {
-            // A series that is removed already is what is wanted.
-            let _ = self.configurations.remove_label_values(&[&old]);
-        }
-        self.configurations.with_label_values(&[&label]).set(1);
-    }
-
-    /// Counts a reload of the configuration. `content` is in use from now on; `None` after a failure.
-    pub fn reloaded(&self, content: Option<&[u8]>) {
-        let labels = [if content.is_some() { "success" } else { "failure" }];
-        self.reloads.with_label_values(&labels).inc();
-        self.reload_times.with_label_values(&labels).set(now());
-        if let Some(content) = content {
-            self.loaded(content);
-        }
-    }
 }
 
-fn now() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs_f64()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_use_of_a_key_is_counted_for_this_server() {
+        let metrics = Metrics::new();
+        let encryption = metrics.encryption("apiserver-a");
+        encryption.key_used("to_storage", "plugin", "sha256:01");
+        encryption.key_reported("plugin", "sha256:01");
+        let text = prometheus::TextEncoder::new()
+            .encode_to_string(&metrics.registry.gather())
+            .unwrap();
+        let server = format!(
+            "{{apiserver_id_hash=\"{}\",key_id_hash=\"sha256:01\",",
+            hashed(b"apiserver-a")
+        );
+        for name in [
+            "key_id_hash_total",
+            "key_id_hash_last_timestamp_seconds",
+            "key_id_hash_status_last_timestamp_seconds",
+        ] {
+            assert!(
+                text.contains(&format!("apiserver_envelope_encryption_{name}{server}")),
+                "{text}"
+            );
+        }
+    }
 }
