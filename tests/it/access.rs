@@ -129,22 +129,47 @@ async fn put_new(connection: &Connection, collection: &str, object: &Value) {
     assert_eq!(answer.status, 201, "{collection}: {}", answer.excerpt());
 }
 
-/// Returns what is wrong with the answers to one route. `user` has the right of the route and no other one.
-async fn faults(server: &Server, connection: &Connection, user: Option<String>, route: &Route) -> Vec<String> {
+/// The user who has the right of the route with this number, and no other one.
+fn walker(number: usize) -> String {
+    format!("walker-{number}")
+}
+
+/// Returns users who have the right of another route: of the next two, which are mostly about the same resource, and of one far away.
+/// All pairs would be a million requests.
+fn other_walkers(routes: &[Route], number: usize) -> Vec<String> {
+    let steps = [1, 2, routes.len() / 2];
+    let others = steps.map(|step| (number + step) % routes.len()).into_iter();
+    let others = others.filter(|other| routes[*other].rule != routes[number].rule);
+    others.map(walker).collect()
+}
+
+/// The users who send the request of a route.
+#[derive(Default)]
+struct Walkers {
+    /// Has the right of the route, and no other one.
+    own: Option<String>,
+    /// They have rights of other routes.
+    others: Vec<String>,
+}
+
+/// Returns what is wrong with the answers to one route.
+async fn faults(server: &Server, connection: &Connection, walkers: Walkers, route: &Route) -> Vec<String> {
     let mut faults = Vec::new();
     let anonymous = ask_without_credentials(server, route).await;
     if route.audience != Audience::Public && anonymous != 401 && anonymous != 403 {
         faults.push(format!("without credentials, {route}: {anonymous}"));
     }
-    let stranger = ask_as(connection, STRANGER, route).await;
-    if route.audience == Audience::Nobody && !is_refused(&stranger, route) {
-        faults.push(format!(
-            "without a right, {route}: {} {}",
-            stranger.status,
-            stranger.excerpt()
-        ));
+    for user in std::iter::once(STRANGER).chain(walkers.others.iter().map(String::as_str)) {
+        let answer = ask_as(connection, user, route).await;
+        if route.audience == Audience::Nobody && !is_refused(&answer, route) {
+            faults.push(format!(
+                "without the right, {user}, {route}: {} {}",
+                answer.status,
+                answer.excerpt()
+            ));
+        }
     }
-    if let Some(user) = user {
+    if let Some(user) = walkers.own {
         let walker = ask_as(connection, &user, route).await;
         if walker.status == 401 || is_refused(&walker, route) {
             faults.push(format!(
@@ -166,8 +191,9 @@ async fn every_route_needs_exactly_its_own_right() {
     let discovered = discovered(&connection).await;
     assert!(discovered.len() > 1000, "{} routes", discovered.len());
     let rules: Vec<Value> = discovered.iter().filter_map(|route| route.rule.clone()).collect();
+    assert_eq!(rules.len(), discovered.len(), "each route has its walker");
     let make_walker = async |(number, rule): (usize, &Value)| {
-        let name = format!("walker-{number}");
+        let name = walker(number);
         put_new(&connection, ROLES, &role(&name, &json!([rule]))).await;
         put_new(&connection, BINDINGS, &binding(&name, &name)).await;
     };
@@ -175,8 +201,11 @@ async fn every_route_needs_exactly_its_own_right() {
     walkers.buffer_unordered(AT_ONCE).collect::<()>().await;
 
     let checks = discovered.iter().enumerate().map(|(number, route)| {
-        let walker = route.rule.as_ref().map(|_| format!("walker-{number}"));
-        faults(&server, &connection, walker, route)
+        let walkers = Walkers {
+            own: Some(walker(number)),
+            others: other_walkers(&discovered, number),
+        };
+        faults(&server, &connection, walkers, route)
     });
     let faults = stream::iter(checks).buffer_unordered(AT_ONCE);
     let faults: Vec<String> = faults.flat_map(stream::iter).collect().await;
@@ -204,7 +233,9 @@ async fn documented_paths_are_no_way_around() {
         "{} paths besides those in discovery",
         further.len()
     );
-    let checks = further.iter().map(|route| faults(&server, &connection, None, route));
+    let checks = further
+        .iter()
+        .map(|route| faults(&server, &connection, Walkers::default(), route));
     let faults = stream::iter(checks).buffer_unordered(AT_ONCE);
     let faults: Vec<String> = faults.flat_map(stream::iter).collect().await;
     assert!(faults.is_empty(), "{} of {}: {faults:#?}", faults.len(), further.len());

@@ -84,11 +84,15 @@ async fn get_as(connection: &Connection, user: &str, path: &str) -> Answer {
 
 /// Writes a chain with the webhook, which is asked under `condition`, and with roles behind it.
 fn write_chain(path: &Path, kubeconfig: &Path, condition: &str) {
+    write_chain_with_policy(path, kubeconfig, condition, "NoOpinion");
+}
+
+fn write_chain_with_policy(path: &Path, kubeconfig: &Path, condition: &str, policy: &str) {
     let webhook = json!({
         "timeout": "3s",
         "subjectAccessReviewVersion": "v1",
         "matchConditionSubjectAccessReviewVersion": "v1",
-        "failurePolicy": "NoOpinion",
+        "failurePolicy": policy,
         "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": kubeconfig},
         "matchConditions": [{"expression": condition}],
     });
@@ -198,6 +202,26 @@ async fn a_webhook_of_a_chain_decides_while_it_is_reachable() {
         let counted = lines.any(|line| line.starts_with(name) && line.contains(&reloads) && !line.ends_with(" 0"));
         assert!(counted, "{status}");
     }
+}
+
+#[tokio::test]
+async fn a_webhook_with_the_policy_deny_refuses_while_it_is_unreachable() {
+    let home = Home::new().unwrap();
+    let mut reviewer = Reviewer::start().await;
+    let (kubeconfig, chain) = (reviewer.kubeconfig(&home), home.path().join("chain.json"));
+    write_chain_with_policy(&chain, &kubeconfig, "request.user != 'eve'", "Deny");
+    let (_server, connection) = started(&home, &[&format!("--authorization-config={}", chain.display())]).await;
+    assert_eq!(get_as(&connection, "carol", "/api").await.status, 200, "roles decide");
+
+    reviewer.server.stop().await;
+    let refused = get_as(&connection, "dave", "/api").await;
+    assert_eq!(refused.status, 500);
+    assert!(
+        refused.excerpt().contains("the action cannot be reviewed"),
+        "{}",
+        refused.excerpt()
+    );
+    assert_eq!(get_as(&connection, "eve", "/api").await.status, 200, "it is not asked");
 }
 
 #[tokio::test]
