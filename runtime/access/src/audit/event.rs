@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::encode_text;
 use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::scalar::ScalarCodec as _;
 
 use super::{Level, Stage};
 use crate::user::UserInfo;
@@ -114,8 +115,10 @@ impl Event<'_> {
         raw(out, "responseStatus", self.status);
         raw(out, "requestObject", request);
         raw(out, "responseObject", response);
-        write_text_field(out, "requestReceivedTimestamp", &self.received.to_string());
-        write_text_field(out, "stageTimestamp", &self.at.to_string());
+        member(out, "requestReceivedTimestamp");
+        self.received.write_json(out);
+        member(out, "stageTimestamp");
+        self.at.write_json(out);
         self.write_annotations(out, note);
         if !self.impersonation_constraint.is_empty() {
             member(out, "authenticationMetadata");

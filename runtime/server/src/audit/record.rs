@@ -267,13 +267,28 @@ const HEAD: &[u8] = br#"{"kind":"Status","apiVersion":"v1","#;
 
 /// Returns the status of an event in compact JSON, without kind and version.
 fn status_of(code: u16, status: Option<meta::Status>) -> Vec<u8> {
+    let Some(status) = status else {
+        // Most requests succeed, and their result is the code.
+        return format!(r#"{{"metadata":{{}},"code":{code}}}"#).into_bytes();
+    };
     let status = meta::Status {
         code: i32::from(code),
-        ..status.unwrap_or_default()
+        ..status
     };
     let json = json::to_vec(&status);
     match json.strip_prefix(HEAD) {
         Some(rest) => [b"{", rest].concat(),
         None => json,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_without_a_status_has_the_form_of_one() {
+        let expected = status_of(200, Some(meta::Status::default()));
+        assert_eq!(status_of(200, None), expected);
     }
 }
