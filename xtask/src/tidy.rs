@@ -177,6 +177,9 @@ impl State {
         for file in self.files.iter().filter(|file| *file != policy::FILE) {
             let text = std::fs::read(root().join(file)).with_context(|| format!("reading {file}"))?;
             findings.extend(files::check_text(file, &text, &self.policy));
+            if file.ends_with(".rs") {
+                findings.extend(files::check_strings(file, &text));
+            }
         }
         let read = |file: &str| std::fs::read_to_string(root().join(file));
         let model = read(threat_model::FILE).with_context(|| format!("reading {}", threat_model::FILE))?;

@@ -151,7 +151,8 @@ pub(crate) fn anonymous(options: &Options, configured: Option<Anonymous>, allows
         _ if !allows_everything => configured.unwrap_or_else(|| options.authentication.anonymous_auth.into()),
         Some(Anonymous::Served | Anonymous::ServedAt(_)) => {
             tracing::warn!(
-                "requests without credentials are refused, although --authentication-config enables them, because the                  authorizer AlwaysAllow would allow them everything"
+                "requests without credentials are refused, although --authentication-config enables them, because the \
+                 authorizer AlwaysAllow would allow them everything"
             );
             Anonymous::Refused
         }

@@ -407,6 +407,18 @@ fn long_files_empty_names_and_machine_paths_are_refused() {
 }
 
 #[test]
+fn a_string_with_the_indentation_of_its_next_line_is_refused() {
+    let run = " ".repeat(9);
+    let text = format!(
+        "f(\"because the{run}reason\");\n{run}// one{run}two\nlet a ={run}1;\ng(\"a{{\\n{run}b\");\nh(\"one two\");\n"
+    );
+    assert_eq!(
+        lines(&files::check_strings("src/a.rs", text.as_bytes())),
+        ["src/a.rs:1: a run of spaces between two words; continue the string with a backslash at the end of the line"]
+    );
+}
+
+#[test]
 fn packages_are_checked_without_cargo_deny() {
     let list: DenyList = toml::from_str(
         "licenses.allow = ['MIT', 'Apache-2.0']
