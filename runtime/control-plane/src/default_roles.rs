@@ -2,8 +2,8 @@
 
 /// Roles and bindings that a program needs from its first start on, as tables in YAML.
 ///
-/// They exist before the server is ready, in a program with role-based access control. An empty table has none. A test of the
-/// component should read its tables: a table that cannot be read has no rows.
+/// They exist before the server is ready, in a program with role-based access control. An empty table has none. A
+/// server does not start with a table that cannot be read, or with a name that two components use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultRoles {
     /// ClusterRoles: the key `roles` has a row for each name, with `rules`, `aggregationRule` and `labels`. Labels such as

@@ -111,7 +111,7 @@ impl Component for RbacComponent {
         let policy = context.state.get_or_create(open);
         reviews::handle(stores, tokens, authorizer);
         EscalationCheck::new(Arc::clone(&policy), Arc::clone(authorizer)).handle(stores);
-        let roles = default_roles::hook(stores, loopback, tables, policy);
+        let roles = default_roles::hook(stores, loopback, tables, policy)?;
         let aggregation = Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {
             ClusterRoleAggregation::new(stores, leader)
         });

@@ -19,7 +19,7 @@ use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::table::BASIC;
-use self::table::Tables;
+use self::table::{TableError, Tables};
 use crate::GROUP;
 use crate::stored_policy::StoredPolicy;
 
@@ -33,30 +33,34 @@ const CONTROLLER: &str = "system:controller:";
 
 /// Follows changes of `policy` from the start on, creates the roles and bindings, and completes existing ones; `None` for a server
 /// without roles.
+///
+/// # Errors
+///
+/// The tables of a component are faulty.
 pub(crate) fn hook(
     stores: &Stores,
     loopback: &Loopback,
     default_roles: &[DefaultRoles],
     policy: Arc<StoredPolicy>,
-) -> Option<Hook> {
+) -> Result<Option<Hook>, TableError> {
+    let tables = Tables::read(default_roles)?;
     let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
-    let cluster_roles = of("clusterroles")?;
-    let cluster_bindings = of("clusterrolebindings")?;
-    let roles = of("roles")?;
-    let bindings = of("rolebindings")?;
-    let tables = Tables::read(default_roles);
-    Some(Hook::new("rbac/bootstrap-roles", move |shutdown| async move {
-        tokio::spawn(policy.follow(shutdown));
-        let made = async {
-            migration::aggregated_roles(&cluster_roles).await?;
-            migration::split_bindings(&cluster_bindings).await?;
-            // Roles come first, so that no binding refers to a missing role.
-            reconcile(&cluster_roles, &wanted_cluster_roles(&tables), roles::completed).await?;
-            reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings(&tables)).await?;
-            reconcile(&roles, &wanted_roles(&tables), roles::completed).await?;
-            reconcile_bindings(&bindings, &wanted_role_bindings(&tables)).await
-        };
-        made.await.map_err(|error: LoopbackError| HookError(error.to_string()))
+    let all = of("clusterroles").zip(of("clusterrolebindings"));
+    let all = all.zip(of("roles").zip(of("rolebindings")));
+    Ok(all.map(|((cluster_roles, cluster_bindings), (roles, bindings))| {
+        Hook::new("rbac/bootstrap-roles", move |shutdown| async move {
+            tokio::spawn(policy.follow(shutdown));
+            let made = async {
+                migration::aggregated_roles(&cluster_roles).await?;
+                migration::split_bindings(&cluster_bindings).await?;
+                // Roles come first, so that no binding refers to a missing role.
+                reconcile(&cluster_roles, &wanted_cluster_roles(&tables), roles::completed).await?;
+                reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings(&tables)).await?;
+                reconcile(&roles, &wanted_roles(&tables), roles::completed).await?;
+                reconcile_bindings(&bindings, &wanted_role_bindings(&tables)).await
+            };
+            made.await.map_err(|error: LoopbackError| HookError(error.to_string()))
+        })
     }))
 }
 

@@ -25,25 +25,100 @@ pub(crate) const BASIC: DefaultRoles = DefaultRoles {
     namespaced_roles: "",
 };
 
+/// The reason that tables cannot be used, which is a fault of the program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TableError {
+    /// A table is no document.
+    #[error("a table of {table} cannot be read: {reason}; it begins with {first_line:?}")]
+    Unreadable {
+        /// The field of [`DefaultRoles`].
+        table: &'static str,
+        /// The problem.
+        reason: String,
+        /// The first line.
+        first_line: &'static str,
+    },
+    /// Two tables have a row of the same name.
+    #[error("two components have {name} in their {table}; give one of them another name")]
+    Repeated {
+        /// The field of [`DefaultRoles`].
+        table: &'static str,
+        /// The name, with the namespace if there is one.
+        name: String,
+    },
+}
+
 impl Tables {
     /// Reads the tables of all components, in their order.
-    pub(super) fn read(roles: &[DefaultRoles]) -> Self {
-        let tables = |table: fn(&DefaultRoles) -> &'static str| roles.iter().map(|roles| read(table(roles))).collect();
-        Self {
-            cluster_roles: tables(|roles| roles.cluster_roles),
-            cluster_role_bindings: tables(|roles| roles.cluster_role_bindings),
-            controller_roles: tables(|roles| roles.controller_roles),
-            namespaced_roles: tables(|roles| roles.namespaced_roles),
+    ///
+    /// # Errors
+    ///
+    /// A table cannot be read, or two of them have the same role or binding.
+    pub(super) fn read(roles: &[DefaultRoles]) -> Result<Self, TableError> {
+        let tables = |name, table: fn(&DefaultRoles) -> &'static str| {
+            let tables = roles.iter().map(|roles| read(name, table(roles)));
+            tables.collect::<Result<Vec<_>, _>>()
+        };
+        let tables = Self {
+            cluster_roles: tables("cluster_roles", |roles| roles.cluster_roles)?,
+            cluster_role_bindings: tables("cluster_role_bindings", |roles| roles.cluster_role_bindings)?,
+            controller_roles: tables("controller_roles", |roles| roles.controller_roles)?,
+            namespaced_roles: tables("namespaced_roles", |roles| roles.namespaced_roles)?,
+        };
+        tables.check_names()?;
+        Ok(tables)
+    }
+
+    fn check_names(&self) -> Result<(), TableError> {
+        let names = |tables: &[Value], key: &str| tables.iter().flat_map(|table| keys(&table[key])).collect();
+        unique("cluster_roles", names(&self.cluster_roles, "roles"))?;
+        unique("controller_roles", names(&self.controller_roles, "roles"))?;
+        let bindings = self.cluster_role_bindings.iter().flat_map(keys);
+        unique("cluster_role_bindings", bindings.collect())?;
+        for key in ["roles", "bindings"] {
+            let namespaces = self.namespaced_roles.iter().filter_map(|table| table[key].as_object());
+            let names = namespaces.flatten().flat_map(|(namespace, rows)| {
+                let names = keys(rows).into_iter();
+                names.map(move |name| format!("{namespace}/{name}"))
+            });
+            unique("namespaced_roles", names.collect())?;
         }
+        Ok(())
     }
 }
 
-/// Reads a table, which is a part of the program: tests ensure that it is valid.
-fn read(table: &str) -> Value {
-    let document = yaml::to_json(table.as_bytes()).ok();
-    document
-        .and_then(|document| serde_json::from_slice(&document.json).ok())
-        .unwrap_or_default()
+fn keys(rows: &Value) -> Vec<String> {
+    let rows = rows.as_object().into_iter().flatten();
+    rows.map(|(name, _)| name.clone()).collect()
+}
+
+fn unique(table: &'static str, mut names: Vec<String>) -> Result<(), TableError> {
+    names.sort_unstable();
+    let repeated = names.windows(2).find(|pair| pair[0] == pair[1]);
+    repeated.map_or(Ok(()), |pair| {
+        Err(TableError::Repeated {
+            table,
+            name: pair[0].clone(),
+        })
+    })
+}
+
+/// Reads a table, which may be empty.
+fn read(name: &'static str, table: &'static str) -> Result<Value, TableError> {
+    if table.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    let unreadable = |reason: String| TableError::Unreadable {
+        table: name,
+        reason,
+        first_line: table.lines().next().unwrap_or_default(),
+    };
+    let document = yaml::to_json(table.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
+    let table: Value = serde_json::from_slice(&document.json).map_err(|error| unreadable(error.to_string()))?;
+    match table.is_object() || table.is_null() {
+        true => Ok(table),
+        false => Err(unreadable("it is no map".to_owned())),
+    }
 }
 
 #[cfg(test)]
@@ -52,10 +127,37 @@ mod tests {
 
     #[test]
     fn tables_can_be_read() {
-        let tables = Tables::read(&[BASIC]);
+        let tables = Tables::read(&[BASIC]).unwrap();
         for table in tables.cluster_roles.iter().chain(&tables.cluster_role_bindings) {
             assert!(table.as_object().is_some_and(|table| !table.is_empty()));
         }
         assert_eq!(tables.controller_roles, [Value::Null]);
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_and_a_repeated_name_are_refused() {
+        let roles = |cluster_roles, namespaced_roles| DefaultRoles {
+            cluster_roles,
+            namespaced_roles,
+            ..DefaultRoles::default()
+        };
+        let error = |tables: &[DefaultRoles]| Tables::read(tables).unwrap_err().to_string();
+        let unreadable = error(&[roles("roles: [", "")]);
+        assert!(
+            unreadable.starts_with("a table of cluster_roles cannot be read: "),
+            "{unreadable}"
+        );
+        assert!(error(&[roles("- a\n", "")]).contains("it is no map"));
+        let one = roles("roles: {a: {rules: []}}\n", "roles: {one: {b: []}, two: {c: []}}\n");
+        let other = roles("roles: {b: {rules: []}}\n", "roles: {one: {c: []}, two: {b: []}}\n");
+        assert!(Tables::read(&[one, other, DefaultRoles::default()]).is_ok());
+        assert_eq!(
+            error(&[one, roles("roles: {b: {}, a: {}}\n", "")]),
+            "two components have a in their cluster_roles; give one of them another name"
+        );
+        assert_eq!(
+            error(&[one, roles("", "roles: {two: {c: []}}\n")]),
+            "two components have two/c in their namespaced_roles; give one of them another name"
+        );
     }
 }
