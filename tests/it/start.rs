@@ -27,7 +27,7 @@ async fn a_store_of_a_newer_format_is_refused_and_kept() {
     let mut server = home.spawn(&binary, &[]).unwrap();
     assert_eq!(server.ended().await.unwrap().code(), Some(1));
     let (log, store) = (server.log(), store.display());
-    let expected = format!("{store} has the store format 999, this program knows 3; ");
+    let expected = format!("{store} has the store format 999, this program knows 4; ");
     let advice = "run the version of the program that wrote it, or choose another folder";
     assert!(log.contains(&format!("{expected}{advice}")), "{log}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "planesmith-store 999\n");

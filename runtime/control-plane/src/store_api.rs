@@ -10,8 +10,9 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use bytes::Bytes;
 use futures_util::stream;
+use http::header::WARNING;
 use http::request::Parts;
-use http::{Method, Request, StatusCode};
+use http::{HeaderValue, Method, Request, StatusCode};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::request::Query;
@@ -20,7 +21,7 @@ use planesmith_server::stores::{RegistryCodec, Stores};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{
     BackupEncoder, BackupHeader, Clock as _, Draft, Revision, Rewritten, Storage, StorageContent, SystemClock,
-    TransformError,
+    TransformError, is_encrypted,
 };
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -50,6 +51,9 @@ const STALLED: Duration = Duration::from_secs(120);
 
 /// Pieces of a backup that wait for the client, of 256 KiB or one object.
 const AHEAD: usize = 2;
+
+/// Maximum number of keys in a warning.
+const NAMED: usize = 10;
 
 /// Bytes of a piece.
 const CHUNK_SIZE: usize = 256 << 10;
@@ -197,7 +201,7 @@ impl StoreApi {
         let permit = Arc::clone(&self.backups).try_acquire_owned();
         let permit = permit.map_err(|_| ApiError::overloaded())?;
         let api = Arc::clone(&self);
-        let content = blocking(move || api.content()).await??;
+        let (content, undecrypted) = blocking(move || api.content()).await??;
         let pieces = Pieces::new(self, content);
         let (sender, receiver) = mpsc::channel(AHEAD);
         let is_complete = Arc::new(AtomicBool::new(false));
@@ -217,54 +221,87 @@ impl StoreApi {
             },
         ));
         let media_type = "application/vnd.planesmith.backup";
-        Ok(response::stream(StatusCode::OK, media_type, body))
+        let mut response = response::stream(StatusCode::OK, media_type, body);
+        if let Some(warning) = warning_of(&undecrypted) {
+            response.headers_mut().insert(WARNING, warning);
+        }
+        Ok(response)
     }
 
-    /// The whole content in canonical bytes, encrypted where the store has encrypted objects. Takes milliseconds for each ten thousand
-    /// objects.
-    fn content(&self) -> ApiResult<StorageContent> {
+    /// The whole content in canonical bytes, encrypted where the store has encrypted objects, and the keys of objects that cannot be
+    /// decrypted: these are as they are stored. Takes milliseconds for each ten thousand objects.
+    fn content(&self) -> ApiResult<(StorageContent, Vec<Arc<str>>)> {
         let refused = |error: TransformError| ApiError::internal(format!("a backup needs encrypted objects: {error}"));
         let content = self.storage.content();
         let content = content.map_err(|error| ApiError::service_unavailable(error.to_string()))?;
+        let mut undecrypted: Vec<_> = content.undecrypted().map(Arc::clone).collect();
         let mut failure = None;
         let content = match self.storage.is_shared() {
-            true => content.with_unopened(|record| {
-                let unchanged = record.clone();
-                self.canonical(record).unwrap_or_else(|error| {
+            true => content.with_unopened(|record| match self.canonical(&record) {
+                Ok(Some(canonical)) => canonical,
+                Ok(None) => {
+                    undecrypted.push(Arc::clone(&record.key));
+                    record
+                }
+                Err(error) => {
                     failure = Some(error);
-                    unchanged
-                })
+                    record
+                }
             }),
             false => content,
         };
-        match failure {
-            Some(error) => Err(refused(error)),
-            None => self.storage.sealed(content).map_err(refused),
-        }
+        let content = match failure {
+            Some(error) => Err(error),
+            None => self.storage.sealed(content),
+        };
+        Ok((content.map_err(refused)?, undecrypted))
     }
 
     /// The object of `record`, which a store in which others write has in its own encoding, in canonical bytes; encrypted if a write
-    /// would encrypt it.
-    fn canonical(&self, record: Record) -> Result<Record, TransformError> {
-        let plain = match self.storage.open_value(&record.key, &record.bytes) {
-            Ok(plain) => plain,
-            Err(error) => {
-                tracing::warn!(key = &*record.key, %error, "a backup has an object that cannot be decrypted as it is stored");
-                return Ok(record);
-            }
+    /// would encrypt it. `None` if it cannot be decrypted.
+    fn canonical(&self, record: &Record) -> Result<Option<Record>, TransformError> {
+        let Ok(plain) = self.storage.open_value(&record.key, &record.bytes) else {
+            return Ok(None);
         };
+        // Not every cipher notices that its key is a wrong one.
+        if is_encrypted(&record.bytes) && !self.codec.is_object(&record.key, &plain) {
+            return Ok(None);
+        }
         let canonical = self.codec.decode(&record.key, &plain);
         let sealed = self.storage.seal_value(&record.key, &canonical.bytes)?;
         let draft = match canonical.gap {
             Some(gap) => Draft::new(canonical.bytes, gap),
             None => Draft::gapless(canonical.bytes),
         };
-        let record = record.with_object(draft);
-        Ok(match sealed {
+        let record = record.clone().with_object(draft);
+        Ok(Some(match sealed {
             Some(bytes) => Record { bytes, ..record },
             None => record,
-        })
+        }))
     }
+}
+
+/// The header for a backup with objects that cannot be decrypted; logs all of them.
+fn warning_of(undecrypted: &[Arc<str>]) -> Option<HeaderValue> {
+    for key in undecrypted {
+        tracing::warn!(
+            key = &**key,
+            "a backup has an object that cannot be decrypted, as it is stored"
+        );
+    }
+    let named: Vec<&str> = undecrypted.iter().take(NAMED).map(|key| &**key).collect();
+    let more = match undecrypted.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more, which the server's log names"),
+    };
+    let text = format!(
+        "{} objects cannot be decrypted and are in the backup as they are stored: {}{more}",
+        undecrypted.len(),
+        named.join(", ")
+    );
+    // A key with characters that a header cannot have is in the log.
+    let header = HeaderValue::try_from(format!("299 - \"{text}\"")).ok()?;
+    (!undecrypted.is_empty()).then_some(header)
 }
 
 /// A backup that is encoded piece by piece.
@@ -287,6 +324,7 @@ impl Pieces {
             program: api.program.to_owned(),
             objects: content.len() as u64,
             bytes: content.bytes(),
+            has_encrypted: content.has_encrypted(),
         });
         Self {
             api,

@@ -10,6 +10,9 @@ use planesmith_store::Transformers;
 
 /// Transforms the values of stores that commands read and write.
 pub trait StoreTransformation: fmt::Debug + Sync {
+    /// The flag without which it transforms nothing, for messages.
+    fn flag(&self) -> &'static str;
+
     /// Adds the flags that configure it.
     fn flags(&self, command: Command) -> Command;
 

@@ -99,6 +99,10 @@ impl Component for EncryptedStorageComponent {
 }
 
 impl StoreTransformation for EncryptedStorageComponent {
+    fn flag(&self) -> &'static str {
+        "--encryption-provider-config"
+    }
+
     fn flags(&self, command: Command) -> Command {
         ConfigurationFile::augment_args(command)
     }

@@ -38,7 +38,7 @@ impl Folder {
             Some(format) => format,
             None => {
                 Mark::default().create(path, disk)?;
-                format::upgrade(path, disk)?;
+                format::raise(path, Format::Three, disk)?;
                 Format::Three
             }
         };

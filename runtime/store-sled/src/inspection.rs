@@ -295,7 +295,7 @@ impl Generation {
 }
 
 /// True if the object has the digits of its revision where the record says. Only such records of a damaged generation count.
-/// An encrypted value authenticates itself, and has no digits.
+/// An encrypted value has no digits. Its prefix alone counts: most ciphers authenticate it when it is read, AES-CBC does not.
 fn is_plausible(record: &Record) -> bool {
     if planesmith_store::is_encrypted(&record.bytes) {
         return true;

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use planesmith_store::log::{Author, Batch, Change, Loader, Log, LogError, Opened, Record, WriteId};
-use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
+use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, is_encrypted};
 
 use crate::authors::Authors;
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
+use crate::format::{self, Format};
 use crate::history::{self, JournalReader, SettledReader};
 use crate::journal::{self, FILE_SIZE, Journal, Mark, Recovery, Sealed};
 use crate::loading;
@@ -54,6 +55,8 @@ pub struct SledLog {
     authors: Mutex<Option<Authors>>,
     /// True once this process has written a state.
     is_author: AtomicBool,
+    /// True if the folder has the version of encrypted objects.
+    admits_encrypted: AtomicBool,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     /// Bytes of generations that stay until they change.
@@ -110,11 +113,12 @@ impl SledLog {
             file_size: FILE_SIZE,
             space: space.clone(),
             min_merge: MIN_MERGE,
-            folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             reader: JournalReader::new(path.join("journal")),
             authors: Mutex::new(None),
             is_author: AtomicBool::new(false),
+            admits_encrypted: AtomicBool::new(folder.format() == Format::Four),
+            folder: Mutex::new(Some(folder)),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
             unsorted_bytes: AtomicU64::new(state.unsorted_size()),
@@ -251,6 +255,7 @@ impl SledLog {
         {
             self.begin_authorship()?;
         }
+        self.admit_encrypted(batch)?;
         let grows = batch
             .records
             .iter()
@@ -276,6 +281,16 @@ impl SledLog {
             Ok(()) | Err(_) => {}
         }
         appended
+    }
+
+    /// Raises the version of the folder before its first encrypted object.
+    fn admit_encrypted(&self, batch: &Batch) -> Result<(), LogError> {
+        let is_admitted = self.admits_encrypted.load(Ordering::Relaxed);
+        if !is_admitted && batch.records.iter().any(|record| is_encrypted(&record.bytes)) {
+            format::raise(&self.path, Format::Four, &self.disk)?;
+            self.admits_encrypted.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Makes this process the author of the states that it writes.

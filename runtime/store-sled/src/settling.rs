@@ -9,7 +9,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use crate::changes::Changes;
-use crate::format;
+use crate::format::{self, Format};
 use crate::generation::{self, UnpublishedGeneration};
 use crate::journal::{START, Sealed};
 use crate::merge::{self, Merge};
@@ -228,7 +228,8 @@ impl Settling {
             Done::Read(changes) => {
                 self.space.claim(FOR_LISTS)?;
                 let disk = self.state.disk().clone();
-                self.state.ensure_list(|| format::upgrade(&self.path, &disk))?;
+                self.state
+                    .ensure_list(|| format::raise(&self.path, Format::Three, &disk))?;
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
                 // A round that stops half way has used space and freed none.
                 let needs = needs_of(&jobs, &changes);

@@ -23,9 +23,19 @@ pub struct BackupHeader {
     pub objects: u64,
     /// Bytes of all objects and their keys.
     pub bytes: u64,
+    /// True if an object is encrypted.
+    pub has_encrypted: bool,
 }
 
 impl BackupHeader {
+    /// The version of the format.
+    fn version(&self) -> u32 {
+        match self.has_encrypted {
+            true => block::ENCRYPTED,
+            false => block::PLAIN,
+        }
+    }
+
     fn encode(&self) -> String {
         let Self {
             revision,
@@ -33,6 +43,7 @@ impl BackupHeader {
             program,
             objects,
             bytes,
+            has_encrypted: _,
         } = self;
         let program = program.replace('\n', " ");
         format!("revision {revision}\nat {at}\nprogram {program}\nobjects {objects}\nbytes {bytes}\n")
@@ -47,6 +58,7 @@ impl BackupHeader {
             program: value("program")?.to_owned(),
             objects: value("objects")?.parse().ok()?,
             bytes: value("bytes")?.parse().ok()?,
+            has_encrypted: false,
         })
     }
 }

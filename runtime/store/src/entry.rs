@@ -87,7 +87,7 @@ impl Entry {
         let (encoded, form) = match loaded {
             Loaded::AsStored => (plain, StoredForm::Current),
             Loaded::Unreadable if was_encrypted => {
-                return Self::sealed(key, revision, stored, expires, indexer, &Self::no_object());
+                return Self::sealed(key, revision, stored, expires, indexer, &TransformError::no_object());
             }
             Loaded::Unreadable => (plain, StoredForm::Unreadable),
             Loaded::Converted(draft) => (draft.fill(revision), StoredForm::OtherVersion),
@@ -126,15 +126,11 @@ impl Entry {
                 bytes: stored.clone(),
                 gap: None,
             };
-            return Self::sealed(key, revision, stored, 0, indexer, &Self::no_object());
+            return Self::sealed(key, revision, stored, 0, indexer, &TransformError::no_object());
         }
         let encoded = draft.fill(revision);
         let row = indexer.row(&key, &encoded.bytes);
         Self::new(key, revision, encoded, row, 0).in_form(form.if_stale(is_stale))
-    }
-
-    fn no_object() -> TransformError {
-        TransformError::new("the decrypted value is no object of the kind; it may have been encrypted with another key")
     }
 
     /// Returns the entry of a value that cannot be opened: its bytes stay those of the backend.

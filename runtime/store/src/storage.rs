@@ -95,14 +95,11 @@ impl Storage {
         let log: Arc<dyn Log> = Arc::new(log);
         let mut unclaimed = Unclaimed::new(options, log.keeps_history());
         let opened = log.load(&mut unclaimed)?;
-        if let Some(preparation) = options
-            .transformers
-            .as_ref()
-            .and_then(|transformers| transformers.prepare(&mut unclaimed.values()))
-        {
-            preparation.wait();
-        }
         let (marks, forgotten) = unclaimed.finish();
+        // After the end of loading, which puts all states in their places.
+        if let Some(transformers) = &options.transformers {
+            transformers.prepare_blocking(&mut unclaimed.values_under(""));
+        }
         let floor = opened.floor.max(forgotten);
         let revisions = Arc::new(RevisionWindow::new(floor, opened.last));
         let marks = Arc::new(Marks::new(options, marks, Arc::clone(&log)));
@@ -179,6 +176,7 @@ impl Storage {
     /// their `indexer`. Prefixes must not nest.
     #[must_use]
     pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
+        self.prepare(prefix);
         // Locked until the collection is registered, so that two callers create one.
         let mut unclaimed = self.shared.unclaimed();
         if let Some(collection) = self.shared.collections.get(prefix) {
@@ -213,6 +211,18 @@ impl Storage {
         collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
+    }
+
+    /// Fetches what opening the loaded values under `prefix` needs from elsewhere: the keys may have changed since they were loaded.
+    fn prepare(&self, prefix: &str) {
+        let Some(transformers) = &self.shared.transformers else {
+            return;
+        };
+        // Not locked while it waits.
+        let preparation = transformers.prepare(&mut self.shared.unclaimed().values_under(prefix));
+        if let Some(preparation) = preparation {
+            preparation.wait();
+        }
     }
 
     /// The values with keys under `prefix`, which may be a whole key.

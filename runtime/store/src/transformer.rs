@@ -5,8 +5,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+use std::thread::{self, Thread};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 /// The beginning of every encrypted value, as in kube-apiserver. No plain object begins with it.
@@ -28,6 +32,15 @@ pub trait Transformers: fmt::Debug + Send + Sync {
     fn prepare(&self, stored: &mut dyn Iterator<Item = &[u8]>) -> Option<Preparation> {
         let _ = stored;
         None
+    }
+}
+
+impl dyn Transformers {
+    /// Like [`Transformers::prepare`], and blocks until everything is fetched.
+    pub fn prepare_blocking(&self, stored: &mut dyn Iterator<Item = &[u8]>) {
+        if let Some(preparation) = self.prepare(stored) {
+            preparation.wait();
+        }
     }
 }
 
@@ -80,6 +93,31 @@ impl TransformError {
     pub fn new(reason: impl Into<Arc<str>>) -> Self {
         Self(reason.into())
     }
+
+    /// Returns the error for decrypted bytes that are no object. A cipher without authentication may yield them with a wrong key.
+    #[must_use]
+    pub fn no_object() -> Self {
+        Self::new("the decrypted value is no object of the kind; it may have been encrypted with another key")
+    }
+}
+
+/// Wakes a thread that is parked.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs `work` on this thread, which may be one of a runtime: a runtime refuses to block there by its own means.
+fn park_on(work: impl Future<Output = ()>) {
+    // Without a budget: a task that has used up its own would be woken in vain.
+    let mut work = pin!(tokio::task::unconstrained(work));
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    while work.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+        thread::park();
+    }
 }
 
 /// Work that ends when everything is fetched, or cannot be.
@@ -100,8 +138,50 @@ impl Preparation {
         let _ = self.0.await;
     }
 
-    /// Like [`Self::done`], for a thread that may block.
+    /// Blocks until the work is done. A worker of a runtime hands its other tasks to another thread meanwhile.
     pub fn wait(self) {
-        let _ = self.0.blocking_recv();
+        let wait = || park_on(self.done());
+        match Handle::try_current().map(|here| here.runtime_flavor()) {
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
+            Ok(_) | Err(_) => wait(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Begins work that another thread ends, and waits for it.
+    fn prepare() {
+        let (done, preparation) = Preparation::new();
+        let worker = thread::spawn(move || done.send(()));
+        preparation.wait();
+        worker.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn any_thread_may_wait_for_a_preparation() {
+        prepare();
+        let single = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        single.block_on(async { prepare() });
+        let several = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+        several.block_on(several.spawn(async { prepare() })).unwrap();
+        several.block_on(several.spawn_blocking(prepare)).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_worker_that_waits_leaves_its_tasks_to_another_thread() {
+        let (done, preparation) = Preparation::new();
+        let waiting = tokio::spawn(async move {
+            tokio::spawn(async move { done.send(()) });
+            preparation.wait();
+        });
+        tokio::time::timeout(Duration::from_secs(20), waiting)
+            .await
+            .unwrap()
+            .unwrap();
     }
 }

@@ -227,11 +227,12 @@ impl Unclaimed {
         self.states.iter().chain(changed)
     }
 
-    /// The stored values of all keys, those of changes included.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
-        let changed = self.keys.values();
-        let changed = changed.flat_map(|loaded| loaded.state.iter().chain(&loaded.changes));
-        self.states.iter().chain(changed).map(|record| &*record.bytes)
+    /// The stored values of the keys that start with `prefix`, those of changes included.
+    pub(crate) fn values_under(&self, prefix: &str) -> impl Iterator<Item = &[u8]> {
+        let changed = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        let changed = changed.take_while(move |(key, _)| key.starts_with(prefix));
+        let changed = changed.flat_map(|(_, loaded)| loaded.state.iter().chain(&loaded.changes));
+        self.states.under(prefix).chain(changed).map(|record| &*record.bytes)
     }
 
     /// Drops from memory what changes up to the floor superseded, or those up to `spilled`.

@@ -40,8 +40,8 @@ impl Values {
 
     /// Fetches what opening `stored` values needs from elsewhere. Blocks if that is anything.
     pub(crate) fn prepare(&self, stored: &mut dyn Iterator<Item = &[u8]>) {
-        if let Some(preparation) = self.all.as_ref().and_then(|all| all.prepare(stored)) {
-            preparation.wait();
+        if let Some(all) = &self.all {
+            all.prepare_blocking(stored);
         }
     }
 

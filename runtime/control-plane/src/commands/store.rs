@@ -72,7 +72,9 @@ pub(super) fn with_schemes(command: clap::Command, program: &Program) -> clap::C
             .iter()
             .filter_map(|component| component.store_transformation())
     };
+    let encrypts = transformations().next().is_some();
     command.mut_subcommand("store", |store| {
+        let store = store.mut_subcommand("reencrypt", |command| command.hide(!encrypts));
         let store = WITH_VALUES.into_iter().fold(store, |store, name| {
             store.mut_subcommand(name, |command| {
                 transformations().fold(command, |command, transformation| {

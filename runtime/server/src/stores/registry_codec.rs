@@ -8,6 +8,9 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::storage_codec::{StorageCodec, with_gap, without_gap};
 
+/// The beginning of an object in Protobuf.
+const PROTOBUF: &[u8] = b"k8s\0";
+
 /// Translates objects of any kind between canonical bytes and those that kube-apiserver stores. The kind follows from the key.
 ///
 /// Objects of kinds that the scheme does not have, such as custom ones, are documents in JSON. Everything else is passed on
@@ -115,6 +118,17 @@ impl RegistryCodec {
     pub fn is_legible(&self, key: &str, stored: &[u8]) -> bool {
         let kind = self.kind(key);
         kind.is_none_or(|kind| kind.codec.decode(stored).is_some())
+    }
+
+    /// Returns true if `decrypted` is an object of the kind of `key`, or at least a document: false for the bytes that a wrong key of a
+    /// cipher without authentication yields. An object of an unknown kind may be encoded in Protobuf, too.
+    #[must_use]
+    pub fn is_object(&self, key: &str, decrypted: &[u8]) -> bool {
+        let is_encoded = match self.kind(key) {
+            Some(kind) => kind.codec.decode(decrypted).is_some(),
+            None => decrypted.starts_with(PROTOBUF),
+        };
+        is_encoded || with_gap(decrypted).is_some()
     }
 
     /// The time after which objects of the kind of `key` expire.

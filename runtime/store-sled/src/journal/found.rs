@@ -100,7 +100,7 @@ impl Found {
         };
         match format {
             Format::One => found.drop_unfinished(files, &mut listed)?,
-            Format::Two | Format::Three => {
+            Format::Two | Format::Three | Format::Four => {
                 found.mark = Mark::read(root)?;
                 if found.mark.is_none() {
                     let path = Mark::path(root);

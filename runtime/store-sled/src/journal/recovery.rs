@@ -68,7 +68,7 @@ impl Recovery<'_> {
         let mark_file = MarkFile::open(self.root, self.disk.clone(), self.authors)?;
         mark_file.store(mark)?;
         if self.format == Format::One {
-            format::upgrade(self.root, &self.disk)?;
+            format::raise(self.root, Format::Three, &self.disk)?;
         }
         files.prepare();
         Ok(Journal {

@@ -75,7 +75,7 @@ async fn a_newer_format_is_refused() {
         format!(
             "{} has the store format 7, {}",
             folder.display(),
-            advice.replace("knows 2", "knows 3")
+            advice.replace("knows 2", "knows 4")
         )
     );
 }

@@ -1,8 +1,9 @@
-//! A folder that format 1 wrote, which has neither a mark nor links between its files.
+//! A folder that format 1 wrote, which has neither a mark nor links between its files, and one that gets encrypted objects.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use planesmith_store::log::{Batch, Change, Loader, Log as _, Record};
 use planesmith_store::{ListQuery, NoIndex, Revision, Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
 
@@ -56,4 +57,39 @@ fn damage_of_format_1_is_refused() {
     assert!(refusal.contains(expected), "{refusal}");
     let format = std::fs::read_to_string(temporary.path().join("format")).unwrap();
     assert_eq!(format, "planesmith-store 1\n", "it is left as it was");
+}
+
+struct Ignored;
+
+impl Loader for Ignored {
+    fn state(&mut self, _record: Record) {}
+
+    fn batch(&mut self, _batch: Batch) {}
+}
+
+#[test]
+fn a_folder_is_upgraded_before_it_has_an_encrypted_object() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    for (revision, bytes, version) in [
+        (1, &b"{}"[..], 3),
+        (2, b"k8s:enc:aesgcm:v1:one:sealed", 4),
+        (3, b"{}", 4),
+    ] {
+        let log = SledLog::open(folder).unwrap();
+        log.load(&mut Ignored).unwrap();
+        let record = Record {
+            revision: Revision(revision),
+            key: format!("{PREFIX}{revision}").into(),
+            change: Change::Put { expires: 0 },
+            bytes: bytes.into(),
+            gap: None,
+        };
+        let records = vec![record];
+        log.append(&Batch { at: 1, records }).unwrap();
+        log.close().unwrap();
+        let format = std::fs::read_to_string(folder.join("format")).unwrap();
+        assert_eq!(format, format!("planesmith-store {version}\n"));
+    }
+    check(folder, 3);
 }

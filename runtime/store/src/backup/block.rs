@@ -7,8 +7,10 @@ use crate::log::{Change, Record};
 
 /// The first bytes of every backup.
 pub(super) const MAGIC: &[u8; 8] = b"PLNSBKUP";
-/// The version of the format.
-pub(super) const VERSION: u32 = 1;
+/// The version of a backup in which all objects are in clear.
+pub(super) const PLAIN: u32 = 1;
+/// The version of a backup with encrypted objects, which programs from before these refuse.
+pub(super) const ENCRYPTED: u32 = 2;
 /// Bytes in front of the first block.
 pub(super) const FRONT: usize = 16;
 /// Bytes in front of the content of a block.

@@ -3,8 +3,9 @@
 use ring::digest::{Context, SHA256};
 
 use super::BackupHeader;
-use super::block::{self, FRONT, Kind, MAGIC, VERSION};
+use super::block::{self, FRONT, Kind, MAGIC};
 use crate::log::Record;
+use crate::transformer::is_encrypted;
 
 /// Bytes of objects after which a block is complete.
 const BLOCK: usize = 256 << 10;
@@ -20,6 +21,7 @@ pub struct BackupEncoder {
     /// The content of the current block.
     objects: Vec<u8>,
     number: u32,
+    has_encrypted: bool,
     count: u64,
     bytes: u64,
     digest: Context,
@@ -31,13 +33,14 @@ impl BackupEncoder {
     pub fn new(header: &BackupHeader) -> Self {
         let mut out = Vec::with_capacity(FRONT + BLOCK);
         out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&header.version().to_le_bytes());
         out.extend_from_slice(&0_u32.to_le_bytes());
         let mut encoder = Self {
             out,
             digested: 0,
             objects: Vec::new(),
             number: 0,
+            has_encrypted: header.has_encrypted,
             count: 0,
             bytes: 0,
             digest: Context::new(&SHA256),
@@ -48,6 +51,7 @@ impl BackupEncoder {
 
     /// Adds the next object.
     pub fn push(&mut self, record: &Record) {
+        debug_assert!(self.has_encrypted || !is_encrypted(&record.bytes));
         self.count += 1;
         self.bytes += record.size();
         block::append_object(record, &mut self.objects);

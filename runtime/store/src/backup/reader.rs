@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ring::digest::{Context, SHA256};
 
 use super::BackupHeader;
-use super::block::{self, FRONT, HEADER, Kind, LIMIT, MAGIC, VERSION};
+use super::block::{self, ENCRYPTED, FRONT, HEADER, Kind, LIMIT, MAGIC, PLAIN};
 use crate::Revision;
 use crate::log::Record;
 
@@ -23,7 +23,9 @@ pub enum BackupError {
     )]
     NoBackup,
     /// Another version of this program wrote it.
-    #[error("the backup has the format {0}, this program knows {VERSION}; restore it with the version that wrote it")]
+    #[error(
+        "the backup has the format {0}, this program knows {PLAIN} to {ENCRYPTED}; restore it with the version that wrote it"
+    )]
     UnknownVersion(u32),
     /// The backup has no end: it was cut off, or its writer did not finish.
     #[error(
@@ -72,7 +74,7 @@ impl<R: Read> BackupReader<R> {
         if read < FRONT {
             return Err(BackupError::Torn(read as u64));
         }
-        if version != VERSION {
+        if !(PLAIN..=ENCRYPTED).contains(&version) {
             return Err(BackupError::UnknownVersion(version));
         }
         let mut digest = Context::new(&SHA256);
@@ -92,10 +94,10 @@ impl<R: Read> BackupReader<R> {
         let (kind, at, content) = reader.block()?;
         let text = std::str::from_utf8(&content).ok().filter(|_| kind == Kind::Header);
         let header = text.and_then(BackupHeader::decode);
-        reader.header = header.ok_or(BackupError::Damaged {
-            at,
-            what: "it has no header",
-        })?;
+        reader.header = BackupHeader {
+            has_encrypted: version == ENCRYPTED,
+            ..header.ok_or(damaged(at, "it has no header"))?
+        };
         Ok(reader)
     }
 

@@ -3,6 +3,7 @@ use bytes::Bytes;
 use super::{BackupEncoder, BackupError, BackupHeader, BackupReader};
 use crate::Revision;
 use crate::log::{Change, Record};
+use crate::transformer::is_encrypted;
 
 fn record(revision: u64, length: usize) -> Record {
     Record {
@@ -21,6 +22,7 @@ fn encode(records: &[Record]) -> (BackupHeader, Vec<u8>) {
         program: "test".to_owned(),
         objects: records.len() as u64,
         bytes: records.iter().map(Record::size).sum(),
+        has_encrypted: records.iter().any(|record| is_encrypted(&record.bytes)),
     };
     let mut encoder = BackupEncoder::new(&header);
     let mut bytes = Vec::new();
@@ -106,8 +108,8 @@ fn another_version_and_another_file_are_told_apart() {
         Err(BackupError::NoBackup)
     ));
     assert!(matches!(read(b""), Err(BackupError::NoBackup)));
-    bytes[8] = 2;
-    assert!(matches!(read(&bytes), Err(BackupError::UnknownVersion(2))));
+    bytes[8] = 3;
+    assert!(matches!(read(&bytes), Err(BackupError::UnknownVersion(3))));
 }
 
 #[test]
@@ -117,5 +119,20 @@ fn objects_out_of_order_are_refused() {
         let (_, bytes) = encode(&records);
         let error = read(&bytes).unwrap_err().to_string();
         assert!(error.contains("not in the order of their revisions"), "{error}");
+    }
+}
+
+#[test]
+fn only_a_backup_with_encrypted_objects_has_the_later_version() {
+    let plain = record(1, 40);
+    let encrypted = Record {
+        bytes: Bytes::from_static(b"k8s:enc:aesgcm:v1:one:sealed"),
+        ..record(2, 0)
+    };
+    for (records, version) in [(vec![plain.clone()], 1), (vec![plain, encrypted], 2)] {
+        let (header, bytes) = encode(&records);
+        assert_eq!(bytes[8..12], u32::to_le_bytes(version));
+        assert_eq!(BackupReader::open(&bytes[..]).unwrap().header(), &header);
+        assert_eq!(read(&bytes).unwrap(), records);
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::Storage;
 use crate::collection::{At, Compacted, ListQuery};
 use crate::log::{Change, Record};
-use crate::transformer::{Reason, TransformError};
+use crate::transformer::{Reason, TransformError, is_encrypted};
 use crate::{Amount, Entry, Revision};
 
 /// Attempts to read all collections at one revision, which fails while history is forgotten up to the newest one.
@@ -69,6 +69,23 @@ impl StorageContent {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The keys of objects of open kinds that cannot be decrypted. Their bytes are those of the backend.
+    pub fn undecrypted(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.objects.iter().filter_map(|object| match object {
+            StoredObject::Entry(entry) if is_encrypted(entry.bytes()) => Some(entry.key()),
+            StoredObject::Entry(_) | StoredObject::Record(_) => None,
+        })
+    }
+
+    /// True if an object is encrypted.
+    #[must_use]
+    pub fn has_encrypted(&self) -> bool {
+        self.objects.iter().any(|object| match object {
+            StoredObject::Entry(entry) => is_encrypted(entry.bytes()),
+            StoredObject::Record(record) => is_encrypted(&record.bytes),
+        })
     }
 
     /// The same content, in which `translate` has replaced each object of a kind that is not open: in a store in which

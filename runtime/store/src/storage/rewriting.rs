@@ -62,15 +62,29 @@ impl Storage {
 }
 
 impl Storage {
-    /// The prefixes of keys without a collection, each the keys of one kind of a group: `/registry/GROUP/RESOURCE/`.
+    /// The prefixes of keys without a collection, none within another: `/registry/GROUP/RESOURCE/`, or `/registry/RESOURCE/` for keys
+    /// without a group. A key beside kinds that have a collection is a prefix of its own.
     #[must_use]
     pub fn unopened_prefixes(&self) -> BTreeSet<String> {
         let unclaimed = self.shared.unclaimed();
+        let collections = self.shared.collections.all();
         let prefix = |key: &str| {
-            let end = key.match_indices('/').nth(3).map(|(end, _)| end + 1)?;
-            Some(key[..end].to_owned())
+            let end = key.match_indices('/').nth(3).map(|(end, _)| end);
+            let prefix = end.or_else(|| key.rfind('/')).map_or(key, |end| &key[..=end]);
+            let has_kinds = collections
+                .iter()
+                .any(|collection| collection.prefix().starts_with(prefix));
+            if has_kinds { key } else { prefix }.to_owned()
         };
-        unclaimed.newest().filter_map(|record| prefix(&record.key)).collect()
+        let all: BTreeSet<String> = unclaimed.newest().map(|record| prefix(&record.key)).collect();
+        let mut outermost = BTreeSet::<String>::new();
+        // A prefix sorts before those within it.
+        for prefix in all {
+            if outermost.last().is_none_or(|last| !prefix.starts_with(&**last)) {
+                outermost.insert(prefix);
+            }
+        }
+        outermost
     }
 }
 

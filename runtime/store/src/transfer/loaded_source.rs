@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Amount, OnAmount, Source, TransferError};
 use crate::log::{Batch, Change, Loader, Log, Record};
+use crate::transformer::is_encrypted;
 use crate::{BackupHeader, Revision};
 
 /// The content of a store, loaded into memory.
@@ -26,6 +27,7 @@ impl LoadedSource {
             program: program.to_owned(),
             objects: records.len() as u64,
             bytes: records.iter().map(Record::size).sum(),
+            has_encrypted: records.iter().any(|record| is_encrypted(&record.bytes)),
         };
         Self {
             header,

@@ -111,6 +111,13 @@ impl SortedStates {
         start..start + count
     }
 
+    /// The states of the keys that start with `prefix`.
+    pub(super) fn under(&self, prefix: &str) -> impl Iterator<Item = &Record> {
+        self.records[self.range(prefix)]
+            .iter()
+            .filter(|record| is_there(record))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(|record| is_there(record))
     }

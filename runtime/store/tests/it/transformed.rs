@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use planesmith_store::log::{Batch, Loader, Log as _, Record};
 use planesmith_store::{
-    Draft, ENCRYPTED, Expect, HistoryLimits, Indexer, ListQuery, Loaded, MemoryLog, Op, PlainValue, Reason, Revision,
-    RevisionShift, Row, Storage, StorageOptions, StoredForm, TransformError, Transformer, Transformers, WatchFrom,
-    WriteError, is_encrypted,
+    Draft, ENCRYPTED, Expect, HistoryLimits, Indexer, ListQuery, Loaded, MemoryLog, Op, PlainValue, Preparation,
+    Reason, Revision, RevisionShift, Row, Storage, StorageOptions, StoredForm, TransformError, Transformer,
+    Transformers, WatchFrom, WriteError, is_encrypted,
 };
 
 const SECRETS: &str = "/secrets/";
@@ -286,4 +286,85 @@ async fn a_restored_value_is_opened_at_its_new_revision() {
     let secrets = open(&other, &shift).collection(SECRETS, Arc::new(Braces));
     let entry = secrets.get("/secrets/a").unwrap();
     assert_eq!(entry.bytes(), &format!(r#"{{"password":"clear","v":"{revision}"}}"#));
+}
+
+/// Knows its key once it is prepared for a value.
+#[derive(Clone, Debug)]
+struct Fetched(Shift);
+
+impl Transformers for Fetched {
+    fn of(&self, prefix: &str) -> Arc<dyn Transformer> {
+        self.0.of(prefix)
+    }
+
+    fn prepare(&self, stored: &mut dyn Iterator<Item = &[u8]>) -> Option<Preparation> {
+        let mut stored = stored;
+        Iterator::find(&mut stored, |value| is_encrypted(value))?;
+        let (done, preparation) = Preparation::new();
+        let known = Arc::clone(&self.0.known);
+        std::thread::spawn(move || {
+            known.lock().unwrap().push(1);
+            drop(done);
+        });
+        Some(preparation)
+    }
+}
+
+#[tokio::test]
+async fn a_collection_fetches_keys_that_were_forgotten_since_its_values_were_loaded() {
+    let log = MemoryLog::new();
+    let storage = open(&log, &Shift::new(1, &[1]));
+    let secrets = storage.collection(SECRETS, Arc::new(Braces));
+    secrets.write(put("/secrets/a")).await.unwrap();
+    secrets.write(put("/secrets/b")).await.unwrap();
+    storage.close().await;
+
+    let fetched = Fetched(Shift::new(1, &[]));
+    let options = StorageOptions {
+        transformers: Some(Arc::new(fetched.clone())),
+        ..StorageOptions::default()
+    };
+    let storage = Storage::open(log, &options).unwrap();
+    let known = || fetched.0.known.lock().unwrap().clone();
+    assert_eq!(known(), [1]);
+    fetched.0.known.lock().unwrap().clear();
+    let _others = storage.collection("/others/", Arc::new(Braces));
+    assert_eq!(known(), []);
+    let secrets = storage.collection(SECRETS, Arc::new(Braces));
+    assert_eq!(known(), [1]);
+    assert_eq!(secrets.get("/secrets/a").unwrap().stored_form(), StoredForm::Current);
+}
+
+#[tokio::test]
+async fn prefixes_without_a_collection_cover_all_other_keys_and_do_not_nest() {
+    let log = MemoryLog::new();
+    let storage = Storage::open(log.clone(), &StorageOptions::default()).unwrap();
+    let registry = storage.collection("/registry/", Arc::new(Braces));
+    let keys = [
+        "/registry/example.com/things/one",
+        "/registry/example.com/widgets/default/one",
+        "/registry/example.com/widgets/one",
+        "/registry/hosts/192.0.2.1",
+        "/registry/hosts/192.0.2.2",
+        "/registry/ranges/default/one",
+        "/registry/ranges/one",
+        "/registry/secrets/default/one",
+        "/registry/example.com/beside",
+        "/registry/beside",
+    ];
+    for key in keys {
+        registry.write(put(key)).await.unwrap();
+    }
+    storage.close().await;
+    let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+    let _known = ["/registry/example.com/things/", "/registry/secrets/"]
+        .map(|prefix| storage.collection(prefix, Arc::new(Braces)));
+    let expected = [
+        "/registry/beside",
+        "/registry/example.com/beside",
+        "/registry/example.com/widgets/",
+        "/registry/hosts/",
+        "/registry/ranges/",
+    ];
+    assert_eq!(Vec::from_iter(storage.unopened_prefixes()), expected);
 }

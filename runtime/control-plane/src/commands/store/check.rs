@@ -21,7 +21,7 @@ use crate::storage::STORE;
 const DAMAGED: u8 = 3;
 
 /// Reads all files of a stopped server's store, and compares them with their checksums; decodes every object, encrypted ones only
-/// with --encryption-provider-config.
+/// with the flag of their keys.
 ///
 /// Lists the files, and the keys and revisions that are lost. Changes nothing. Exits with 0 if all is well, with 3 if something
 /// is damaged or an object cannot be decoded, and with 1 if the store cannot be checked, e.g. because its server runs.
@@ -86,6 +86,6 @@ fn is_legible(state: &Record, codec: &RegistryCodec, values: &EncryptedValues) -
     if values.transformers().is_none() {
         return true;
     }
-    let opened = values.open(state.clone(), &state.key);
+    let opened = values.open(state.clone(), &state.key, codec);
     opened.is_ok_and(|plain| codec.is_legible(&plain.key, &plain.bytes))
 }

@@ -190,7 +190,7 @@ fn translated(
         }
     }
     let name = from.name(&record.key);
-    let record = values.open(record, &name)?;
+    let record = values.open(record, &name, codec)?;
     let record = match (from.is_canonical, into.is_canonical) {
         (true, true) | (false, false) => record,
         (true, false) => encoded(codec, record, unreadable)?,

@@ -1,9 +1,13 @@
 //! `store reencrypt`: writes objects anew whose stored bytes are not those that a write would store now.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser;
 use http::Method;
-use planesmith_store::{Amount, NoIndex, Storage, StorageOptions};
+use planesmith_machinery::scheme::{Scheme, StorageMediaType};
+use planesmith_server::stores::RegistryCodec;
+use planesmith_store::{Amount, Collection, Indexer, Loaded, Row, Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
 
 use super::encrypted_values::EncryptedValues;
@@ -68,12 +72,10 @@ impl Reencrypt {
             bail!("there is no store in {}", data_dir.display());
         }
         let values = EncryptedValues::of(work)?;
-        let transformers = values.transformers().cloned().ok_or_else(|| {
-            anyhow!(
-                "no server runs on {}; add --encryption-provider-config with the file of its keys",
-                data_dir.display()
-            )
-        })?;
+        let transformers = values
+            .transformers()
+            .cloned()
+            .ok_or_else(|| anyhow!("no server runs on {}; {}", data_dir.display(), values.advice()))?;
         let mut folder = FolderStore::new(data_dir, false, work);
         folder.lock()?;
         let place = store.display().to_string();
@@ -84,19 +86,48 @@ impl Reencrypt {
         };
         let storage = Storage::open(log, &options).with_context(|| place.clone())?;
         let scheme = work.program.scheme();
-        // Rows are not stored, and bytes are written as they are.
-        let open = |prefix: &str| storage.collection(prefix, std::sync::Arc::new(NoIndex));
-        let mut opened: Vec<_> = scheme
-            .iter()
-            .filter(|facts| facts.is_hub())
-            .map(|facts| open(&facts.storage_prefix()))
-            .collect();
-        opened.extend(storage.unopened_prefixes().iter().map(|prefix| open(prefix)));
+        let codec = Arc::new(work.codec(StorageMediaType::default()));
+        let opened = open_all(&storage, &scheme, &codec);
         let result = work.runtime().block_on(rewrite(&storage, work));
         drop(opened);
         work.runtime().block_on(storage.close());
         say(&place, &result.with_context(|| place.clone())?)
     }
+}
+
+/// Reads objects of one prefix as they are stored: they are written as they are, and rows are not stored.
+struct StoredBytes {
+    prefix: String,
+    codec: Arc<RegistryCodec>,
+}
+
+impl Indexer for StoredBytes {
+    fn row(&self, _key: &str, _bytes: &[u8]) -> Row {
+        Row::default()
+    }
+
+    /// A wrong key of a cipher without authentication may decrypt an object to bytes that are none. Written anew, they would replace it.
+    fn loaded(&self, bytes: &[u8]) -> Loaded {
+        match self.codec.is_object(&self.prefix, bytes) {
+            true => Loaded::AsStored,
+            false => Loaded::Unreadable,
+        }
+    }
+}
+
+/// Opens the collections of the kinds in `scheme`, and those of all other keys.
+fn open_all(storage: &Storage, scheme: &Scheme, codec: &Arc<RegistryCodec>) -> Vec<Arc<Collection>> {
+    let open = |prefix: &str| {
+        let indexer = StoredBytes {
+            prefix: prefix.to_owned(),
+            codec: Arc::clone(codec),
+        };
+        storage.collection(prefix, Arc::new(indexer))
+    };
+    let hubs = scheme.iter().filter(|facts| facts.is_hub());
+    let mut opened: Vec<_> = hubs.map(|facts| open(&facts.storage_prefix())).collect();
+    opened.extend(storage.unopened_prefixes().iter().map(|prefix| open(prefix)));
+    opened
 }
 
 async fn rewrite(storage: &Storage, work: &Work<'_>) -> Result<Done> {
@@ -124,7 +155,7 @@ fn say(place: &str, done: &Done) -> Result<()> {
     ))?;
     if done.unreadable > 0 {
         bail!(
-            "{place}: {} objects cannot be decrypted and stay as they are; the server's log names them when it starts",
+            "{place}: {} objects cannot be decrypted or decoded and stay as they are; the server's log names them when it starts",
             done.unreadable
         );
     }
@@ -132,4 +163,56 @@ fn say(place: &str, done: &Done) -> Result<()> {
         report::say("`store compact` removes what history has of the former bytes")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_store::{Draft, Expect, ListQuery, MemoryLog, NoIndex, Op};
+
+    use super::*;
+    use crate::commands::store::encrypted_values::tests::Unauthenticated;
+
+    const PREFIX: &str = "/registry/example.com/things/";
+
+    fn open(log: &MemoryLog, key: u8) -> Storage {
+        let options = StorageOptions {
+            transformers: Some(Arc::new(Unauthenticated(key))),
+            ..StorageOptions::default()
+        };
+        Storage::open(log.clone(), &options).unwrap()
+    }
+
+    async fn write_all_anew(storage: &Storage) -> usize {
+        let mut stale = storage.stale_objects();
+        while stale.step(|_| None).await.unwrap().is_some() {}
+        stale.unreadable()
+    }
+
+    #[tokio::test]
+    async fn a_wrong_key_of_a_cipher_without_authentication_destroys_no_object() {
+        let log = MemoryLog::new();
+        let storage = open(&log, 1);
+        let things = storage.collection(PREFIX, Arc::new(NoIndex));
+        let put = Op::Put {
+            key: format!("{PREFIX}one").into(),
+            draft: Draft::new(br#"{"metadata":{"resourceVersion":""}}"#.to_vec(), 32),
+            row: Row::default(),
+            expect: Expect::Absent,
+            ttl: None,
+        };
+        things.write(put).await.unwrap();
+        storage.close().await;
+
+        let codec = Arc::new(RegistryCodec::new(&Scheme::new()));
+        for (key, unreadable) in [(2, 1), (1, 0), (2, 1), (1, 0)] {
+            let storage = open(&log, key);
+            let opened = open_all(&storage, &Scheme::new(), &codec);
+            assert_eq!(opened.len(), 1);
+            assert_eq!(write_all_anew(&storage).await, unreadable);
+            let entries = opened[0].list(&ListQuery::all(PREFIX)).unwrap().entries;
+            assert_eq!(entries[0].is_readable(), unreadable == 0);
+            drop(opened);
+            storage.close().await;
+        }
+    }
 }

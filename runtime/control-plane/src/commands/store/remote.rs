@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use bytes::Bytes;
 use clap::Args;
+use http::header::WARNING;
 use http::{Method, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use planesmith_server::proxy::AnswerBody;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::report;
 use super::work::Work;
 use crate::delegation::Host;
 use crate::resource_client::text;
@@ -81,9 +83,13 @@ impl Server {
         serde_json::from_slice(&answer).with_context(|| format!("the answer of {} is no JSON", self.shown))
     }
 
-    /// Returns the bytes of an answer as they arrive.
+    /// Returns the bytes of an answer as they arrive. Prints the warnings of the server before.
     pub(super) fn stream(&self, path: &str, work: &Work<'_>) -> Result<Answer> {
         let response = work.runtime().block_on(self.send(Method::GET, path))?;
+        for warning in response.headers().get_all(WARNING) {
+            let text = warning.to_str().unwrap_or_default();
+            report::warn(text.trim_start_matches("299 - ").trim_matches('"'));
+        }
         let (sender, chunks) = mpsc::channel(AHEAD);
         let mut body = response.into_body();
         work.runtime().spawn(async move {

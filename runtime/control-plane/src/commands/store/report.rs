@@ -24,8 +24,13 @@ pub(super) fn say_moved(moved: &Moved, place: &str) -> Result<()> {
     moved.notes.iter().try_for_each(|note| say(note))
 }
 
+/// Prints a warning for the person at the terminal.
+#[expect(clippy::print_stderr, reason = "a warning is no result")]
+pub(super) fn warn(text: &str) {
+    eprintln!("warning: {text}");
+}
+
 /// Warns of objects that no kind of the program can read.
-#[expect(clippy::print_stderr, reason = "a warning for the person at the terminal")]
 pub(super) fn warn_of_unreadable(keys: &[String]) {
     if keys.is_empty() {
         return;
@@ -35,11 +40,11 @@ pub(super) fn warn_of_unreadable(keys: &[String]) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    eprintln!(
-        "warning: {} objects cannot be decoded and are copied as they are: {}{more}",
+    warn(&format!(
+        "{} objects cannot be decoded and are copied as they are: {}{more}",
         keys.len(),
         named.join(", ")
-    );
+    ));
 }
 
 /// Formats a number of bytes for people.
