@@ -1,6 +1,10 @@
 //! The identity of a client.
 
+mod totals;
+
 use std::collections::BTreeMap;
+
+pub use totals::UserTotals;
 
 /// User name of requests without credentials.
 pub const ANONYMOUS: &str = "system:anonymous";

@@ -1,19 +1,17 @@
 //! The watches of each user.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use planesmith_access::user::UserInfo;
+use planesmith_access::user::{UserInfo, UserTotals};
 
 /// Most watches of one user at once: far more than any controller has, and few enough for the memory of a small machine.
-const CAPACITY: usize = 50_000;
+const CAPACITY: u64 = 50_000;
 
 /// Limits the number of watches of each user. Nodes, controllers and administrators have no limit.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchPlaces {
-    most: usize,
-    /// By user name; users without watches have no entry.
-    users: Arc<Mutex<HashMap<String, usize>>>,
+    most: u64,
+    watches: Arc<UserTotals>,
 }
 
 /// The place of one watch; dropping it frees the place.
@@ -28,7 +26,7 @@ impl Default for WatchPlaces {
     fn default() -> Self {
         Self {
             most: CAPACITY,
-            users: Arc::default(),
+            watches: Arc::default(),
         }
     }
 }
@@ -37,34 +35,20 @@ impl WatchPlaces {
     /// Returns a place for a watch of `user`; `None` if the user has as many as it may.
     pub(crate) fn take(&self, user: &Arc<UserInfo>) -> Option<WatchPlace> {
         let limited = !user.is_system();
-        if limited {
-            let mut users = self.users();
-            let watches = users.get(&user.name).copied().unwrap_or_default();
-            if watches >= self.most {
-                return None;
-            }
-            users.insert(user.name.clone(), watches + 1);
+        if limited && !self.watches.add_if(&user.name, 1, |watches| watches < self.most) {
+            return None;
         }
         Some(WatchPlace {
             places: self.clone(),
             user: limited.then(|| Arc::clone(user)),
         })
     }
-
-    fn users(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for WatchPlace {
     fn drop(&mut self) {
-        let Some(user) = self.user.take() else { return };
-        let mut users = self.places.users();
-        if let Some(watches) = users.get_mut(&user.name) {
-            *watches -= 1;
-            if *watches == 0 {
-                users.remove(&user.name);
-            }
+        if let Some(user) = self.user.take() {
+            self.places.watches.subtract(&user.name, 1);
         }
     }
 }
@@ -89,6 +73,6 @@ mod tests {
         watches.pop();
         drop(places.take(&ann).expect("one is over"));
         drop((watches, many));
-        assert!(places.users().is_empty());
+        assert!(places.watches.is_empty());
     }
 }
