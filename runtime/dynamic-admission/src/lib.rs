@@ -3,13 +3,12 @@
 //! Reading order, groundwork first: [`Request`] (a request as webhooks and policies see it), [`Target`] (the version in which
 //! they see it) and [`Equivalents`] (the other versions of a resource); then the parts of a match: [`rules`] and
 //! [`Selectors`]; [`documents`] (objects in the version of a target) and [`WorkingObject`] (the new object while others
-//! change it); `evaluation` (their expressions, and decisions of the authorizer for them); [`Derived`] (results that are computed from stored objects and live until these change). [`Sources`] are the
-//! parts of a server that all of them need.
+//! change it); `evaluation` (their expressions, and decisions of the authorizer for them). [`Sources`] are the parts of a server that
+//! all of them need.
 //!
 //! A program lists [`COMPONENT`] to have the plugins, which take their places in its list of admission plugins.
 
 mod component;
-mod derived;
 pub mod documents;
 mod equivalents;
 mod evaluation;
@@ -24,7 +23,6 @@ mod webhook;
 mod working_object;
 
 pub use component::COMPONENT;
-pub use derived::Derived;
 pub use equivalents::Equivalents;
 pub use request::Request;
 pub use selectors::{ObjectLabels, Selectors};

@@ -2,6 +2,7 @@
 
 mod attachments;
 mod declared_objects;
+mod derived;
 mod failure;
 mod indexer;
 mod key;
@@ -35,6 +36,7 @@ use crate::watch_places::WatchPlaces;
 use open_stores::OpenStores;
 
 pub(crate) use attachments::Attachments;
+pub use derived::Derived;
 pub use failure::STORE_CLOSED;
 pub(crate) use failure::{stale, store_failure};
 pub use indexer::row_of;

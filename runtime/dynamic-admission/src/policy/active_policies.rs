@@ -13,10 +13,9 @@ use planesmith_expressions::policy::{MutatingPolicy, Mutation, PolicySource, Val
 use planesmith_machinery::object::{Object as _, Resource};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::metrics::SharedMetrics;
-use planesmith_server::stores::ResourceStore;
+use planesmith_server::stores::{Derived, ResourceStore};
 
 use super::matching::Matcher;
-use crate::derived::Derived;
 
 /// A kind of policies.
 pub(super) trait Policy: Resource {
@@ -117,14 +116,14 @@ impl<P: Policy> ActivePolicies<P> {
     /// Returns the policies in the first store with the bindings in the second one.
     pub(super) fn new(policies: ResourceStore, bindings: ResourceStore, metrics: SharedMetrics) -> Self {
         Self {
-            derived: Derived::new(vec![policies, bindings]),
+            derived: Derived::new(vec![Arc::new(policies), Arc::new(bindings)]),
             metrics,
         }
     }
 
     /// Returns the policies that may select a request for objects of `kind`, in the order of their names.
     pub(super) fn of(&self, kind: &ResourceFacts) -> Vec<Arc<ActivePolicy<P>>> {
-        let read = |stores: &[ResourceStore], previous: Option<&PolicyIndex<P>>| {
+        let read = |stores: &[Arc<ResourceStore>], previous: Option<&PolicyIndex<P>>| {
             let current = PolicyIndex::read(stores, previous);
             if let Some(previous) = previous {
                 previous.forget_others(&current, &self.metrics);
@@ -136,7 +135,7 @@ impl<P: Policy> ActivePolicies<P> {
 }
 
 impl<P: Policy> PolicyIndex<P> {
-    fn read(stores: &[ResourceStore], previous: Option<&Self>) -> Self {
+    fn read(stores: &[Arc<ResourceStore>], previous: Option<&Self>) -> Self {
         let [policies, bindings] = stores else {
             return Self::of_policies(Vec::new());
         };

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use planesmith_api_defs::admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration};
 use planesmith_machinery::object::Resource;
-use planesmith_server::stores::ResourceStore;
+use planesmith_server::stores::{Derived, ResourceStore};
 
 use super::Webhook;
-use crate::derived::Derived;
 
 /// A kind of configurations.
 pub(super) trait Configuration: Resource {
@@ -37,7 +36,7 @@ impl Configuration for ValidatingWebhookConfiguration {
 #[derive(Debug)]
 pub(super) struct Configurations {
     webhooks: Derived<Compiled>,
-    compile: fn(&[ResourceStore], Option<&Compiled>) -> Compiled,
+    compile: fn(&[Arc<ResourceStore>], Option<&Compiled>) -> Compiled,
 }
 
 /// The webhooks of all configurations, in order: by the name of the configuration, then as listed there.
@@ -52,7 +51,7 @@ impl Configurations {
     /// Returns the webhooks of the configurations in `store`.
     pub(super) fn new<C: Configuration>(store: ResourceStore) -> Self {
         Self {
-            webhooks: Derived::new(vec![store]),
+            webhooks: Derived::new(vec![Arc::new(store)]),
             compile: compile::<C>,
         }
     }
@@ -63,8 +62,8 @@ impl Configurations {
     }
 }
 
-fn compile<C: Configuration>(stores: &[ResourceStore], previous: Option<&Compiled>) -> Compiled {
-    let mut configurations: Vec<C> = stores.iter().flat_map(ResourceStore::all::<C>).collect();
+fn compile<C: Configuration>(stores: &[Arc<ResourceStore>], previous: Option<&Compiled>) -> Compiled {
+    let mut configurations: Vec<C> = stores.iter().flat_map(|store| store.all::<C>()).collect();
     configurations.sort_by(|left, right| left.meta().name.cmp(&right.meta().name));
     let compiled = configurations.iter().map(|configuration| {
         let (name, version) = (&configuration.meta().name, &configuration.meta().resource_version);

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::ResourceStore;
 use arc_swap::ArcSwapOption;
-use planesmith_server::stores::ResourceStore;
 
 /// A result that is computed from the stored objects of some kinds, and lives until one of these changes.
 ///
 /// A request that finds it computed pays for a comparison per kind; the first one after a change computes it anew, so a change is
 /// effective as soon as its write is acknowledged.
 pub struct Derived<T> {
-    stores: Vec<ResourceStore>,
+    stores: Vec<Arc<ResourceStore>>,
     current: ArcSwapOption<(Marks, Arc<T>)>,
     /// Locked while the result is computed, so that only one request does it.
     computing: Mutex<()>,
@@ -23,7 +23,7 @@ type Marks = Vec<u64>;
 impl<T> Derived<T> {
     /// Returns a result that depends on all objects in `stores`.
     #[must_use]
-    pub fn new(stores: Vec<ResourceStore>) -> Self {
+    pub fn new(stores: Vec<Arc<ResourceStore>>) -> Self {
         Self {
             stores,
             current: ArcSwapOption::empty(),
@@ -32,7 +32,7 @@ impl<T> Derived<T> {
     }
 
     /// Returns the result for the current objects, which `compute` returns for the stores and the previous result.
-    pub fn get(&self, compute: impl FnOnce(&[ResourceStore], Option<&T>) -> T) -> Arc<T> {
+    pub fn get(&self, compute: impl FnOnce(&[Arc<ResourceStore>], Option<&T>) -> T) -> Arc<T> {
         if let Some(current) = self.fresh() {
             return current;
         }
@@ -58,7 +58,7 @@ impl<T> Derived<T> {
     }
 
     fn marks(&self) -> Marks {
-        self.stores.iter().map(mark_of).collect()
+        self.stores.iter().map(|store| mark_of(store)).collect()
     }
 }
 
