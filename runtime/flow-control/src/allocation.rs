@@ -8,22 +8,22 @@ const EPSILON: f64 = 1e-7;
 
 /// The bounds of one share, and the target that it is proportional to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// The wanted share.
-    pub target: f64,
+    pub(crate) target: f64,
     /// The smallest share.
-    pub lower: f64,
+    pub(crate) lower: f64,
     /// The largest share; not less than `lower`.
-    pub upper: f64,
+    pub(crate) upper: f64,
 }
 
 /// A division.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Allocation {
+pub(crate) struct Allocation {
     /// The shares, in the order of the bounds.
-    pub shares: Vec<f64>,
+    pub(crate) shares: Vec<f64>,
     /// The fraction of its target that a share without effective bounds has.
-    pub fraction: f64,
+    pub(crate) fraction: f64,
 }
 
 impl Bounds {
@@ -39,8 +39,7 @@ impl Bounds {
 /// Divides `sum` into shares that are the same fraction of their targets, except where a bound forbids it.
 ///
 /// A sum that is outside of what the bounds permit gives all shares their lower, or their upper bounds.
-#[must_use]
-pub fn allocate(sum: f64, bounds: &[Bounds]) -> Allocation {
+pub(crate) fn allocate(sum: f64, bounds: &[Bounds]) -> Allocation {
     let total = |fraction: f64| -> f64 { bounds.iter().map(|bounds| bounds.share(fraction)).sum() };
     let fraction = fair_fraction(sum, bounds, total);
     Allocation {

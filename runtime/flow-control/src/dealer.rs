@@ -1,43 +1,51 @@
 //! Shuffle sharding: each flow has a few of the queues of its level.
 
-/// Cards of the largest hand. A hand has at most 60 bits of entropy, so that no valid one is larger.
-const LARGEST_HAND: usize = 32;
-
 /// Deals hands of different cards from a deck, as a function of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dealer {
+pub(crate) struct Dealer {
     deck: u32,
     hand: u32,
 }
 
 impl Dealer {
+    /// Cards of the largest hand. A hand has at most 60 bits of entropy, so that no valid one is larger.
+    pub(crate) const LARGEST_HAND: u32 = 32;
+
     /// Deals `hand` of `deck` cards. A hand that is too large for the deck has all of it.
-    #[must_use]
-    pub fn new(deck: u32, hand: u32) -> Self {
+    pub(crate) fn new(deck: u32, hand: u32) -> Self {
         let deck = deck.max(1);
         Self {
             deck,
-            hand: hand.clamp(1, deck.min(32)),
+            hand: hand.clamp(1, deck.min(Self::LARGEST_HAND)),
         }
     }
 
     /// Number of cards in the deck.
-    #[must_use]
-    pub fn deck(&self) -> u32 {
+    pub(crate) fn deck(&self) -> u32 {
         self.deck
     }
 
     /// Number of cards in a hand.
-    #[must_use]
-    pub fn hand(&self) -> u32 {
+    pub(crate) fn hand(&self) -> u32 {
         self.hand
     }
 
     /// Calls `take` with each card of the hand of `hash`, in order.
-    pub fn deal(&self, hash: u64, mut take: impl FnMut(u32)) {
-        let mut remainders = [0_u32; LARGEST_HAND];
+    pub(crate) fn deal(&self, hash: u64, take: impl FnMut(u32)) {
+        self.deal_cards(self.hand, hash, take);
+    }
+
+    /// The card at `place` in the hand of `hash`.
+    pub(crate) fn card(&self, place: u32, hash: u64) -> u32 {
+        let mut last = 0;
+        self.deal_cards(place.min(self.hand - 1) + 1, hash, |card| last = card);
+        last
+    }
+
+    fn deal_cards(&self, count: u32, hash: u64, mut take: impl FnMut(u32)) {
+        let mut remainders = [0_u32; Self::LARGEST_HAND as usize];
         let mut rest = hash;
-        for dealt in 0..self.hand as usize {
+        for dealt in 0..count as usize {
             // At least one card is left, because a hand is no larger than the deck.
             let left = u64::from(self.deck) - dealt as u64;
             let remainder = u32::try_from(rest % left).unwrap_or_default();
@@ -76,6 +84,9 @@ mod tests {
         #[test]
         fn cards_of_a_hand_differ(deck in 1_u32..300, size in 1_u32..20, hash: u64) {
             let mut cards = hand(deck, size, hash);
+            let dealer = Dealer::new(deck, size);
+            let single: Vec<u32> = (0..dealer.hand()).map(|place| dealer.card(place, hash)).collect();
+            prop_assert_eq!(&single, &cards);
             prop_assert!(cards.iter().all(|card| *card < deck));
             let dealt = cards.len();
             cards.sort_unstable();

@@ -17,8 +17,8 @@ pub struct DemandSummary {
 #[derive(Debug)]
 pub(crate) struct Integrator {
     at: Instant,
-    value: f64,
-    high: f64,
+    value: u64,
+    high: u64,
     seconds: f64,
     sum: f64,
     squares: f64,
@@ -28,27 +28,30 @@ impl Integrator {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             at: now,
-            value: 0.0,
-            high: 0.0,
+            value: 0,
+            high: 0,
             seconds: 0.0,
             sum: 0.0,
             squares: 0.0,
         }
     }
 
-    /// The demand is `value` from `now` on.
-    pub(crate) fn set(&mut self, now: Instant, value: f64) {
-        self.advance(now);
-        self.value = value;
-        self.high = self.high.max(value);
+    /// Sets the demand from `now` on. An unchanged one costs nothing.
+    pub(crate) fn set(&mut self, now: Instant, value: u64) {
+        if value != self.value {
+            self.advance(now);
+            self.value = value;
+            self.high = self.high.max(value);
+        }
     }
 
     fn advance(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
-        self.at = now;
+        self.at = self.at.max(now);
+        let value = seats(self.value);
         self.seconds += passed;
-        self.sum += passed * self.value;
-        self.squares += passed * self.value * self.value;
+        self.sum += passed * value;
+        self.squares += passed * value * value;
     }
 
     /// Returns the statistics since the last call, and begins a new period.
@@ -61,13 +64,13 @@ impl Integrator {
                 average,
                 // Rounding may make it slightly negative.
                 deviation: variance.max(0.0).sqrt(),
-                high: self.high,
+                high: seats(self.high),
             }
         } else {
             DemandSummary {
-                average: self.value,
+                average: seats(self.value),
                 deviation: 0.0,
-                high: self.high,
+                high: seats(self.high),
             }
         };
         (self.seconds, self.sum, self.squares, self.high) = (0.0, 0.0, 0.0, self.value);
@@ -90,6 +93,11 @@ impl SmoothedDemand {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "numbers of seats are far below 2^52")]
+fn seats(number: u64) -> f64 {
+    number as f64
+}
+
 /// The nanoseconds between two times, for integrals.
 pub(crate) fn nanos_between(earlier: Instant, later: Instant) -> u64 {
     let passed: Duration = later.saturating_duration_since(earlier);
@@ -105,10 +113,10 @@ mod tests {
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
         let mut demand = Integrator::new(begin);
-        demand.set(after(5), 4.0);
+        demand.set(after(5), 4);
         let period = demand.take(after(10));
         assert_eq!((period.average, period.deviation, period.high), (2.0, 2.0, 4.0));
-        demand.set(after(10), 0.0);
+        demand.set(after(10), 0);
         let period = demand.take(after(20));
         assert_eq!(
             (period.average, period.high),

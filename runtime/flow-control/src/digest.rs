@@ -16,8 +16,6 @@ pub struct Counts {
     pub timed_out: u64,
     /// Those of them whose client went away while they waited.
     pub cancelled: u64,
-    /// Times that the next request did not fit into the free seats.
-    pub not_accommodated: u64,
 }
 
 /// The virtual time of a level.
@@ -62,8 +60,25 @@ pub struct LevelDigest<D> {
     pub demand: TimedHistogram,
     /// The queues; empty unless requested.
     pub queues: Vec<QueueDigest>,
-    /// The requests; empty unless requested. Executing ones have no place in their queue.
+    /// The requests; empty unless requested. Executing ones without a queue are first, then by queue the waiting ones in order and
+    /// the executing ones, which have no place.
     pub requests: Vec<RequestDigest<D>>,
+}
+
+impl<D> LevelDigest<D> {
+    /// Counts the time until `now`, and sorts the requests.
+    pub(crate) fn complete(&mut self, now: Instant) {
+        for histogram in [
+            &mut self.seat_utilization,
+            &mut self.waiting_utilization,
+            &mut self.executing_utilization,
+            &mut self.demand,
+        ] {
+            histogram.advance(now);
+        }
+        self.requests
+            .sort_by_key(|request| (request.queue, request.place.is_none(), request.place, request.arrived));
+    }
 }
 
 /// A queue at one moment.

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::demand::DemandSummary;
 use crate::digest::{LevelDigest, QueueDigest, RequestDigest};
 use crate::discipline::Discipline;
-use crate::queue_set::{Granted, QueueSet};
+use crate::queue_set::{Admission, Granted, QueueSet};
 use crate::rejection::Rejection;
 use crate::request_table::{Grant, Request, RequestKey};
 use crate::retry_after::RetryAfter;
@@ -26,11 +26,17 @@ pub struct Level<D> {
     retry_after: RetryAfter,
 }
 
-/// A request that waits in a queue.
-pub(crate) struct QueuedRequest {
-    /// Tells it that it has seats.
-    pub(crate) grant: Arc<Grant>,
-    /// Number of requests in its queue, with this one.
+/// A request that has begun.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) key: RequestKey,
+    /// The seats that it occupies when it executes.
+    pub(crate) width: u32,
+    /// The time of its arrival.
+    pub(crate) at: Instant,
+    /// Gives it its seats; `None` if it has them.
+    pub(crate) grant: Option<Arc<Grant>>,
+    /// Number of requests in its queue, with this one; 0 for one that never waited.
     pub(crate) queue_length: usize,
 }
 
@@ -64,23 +70,27 @@ impl<D> Level<D> {
         self.state().limit
     }
 
-    /// Begins a request. Returns its key, and its place in a queue if it does not run at once.
-    pub(crate) fn begin(
-        &self,
-        estimate: WorkEstimate,
-        hash: impl FnOnce() -> u64,
-        description: D,
-    ) -> Result<(RequestKey, Option<QueuedRequest>), Rejection> {
-        let now = self.clock.now();
+    /// Begins a request. Others that are given seats by it are woken.
+    pub(crate) fn begin(&self, estimate: WorkEstimate, hash: u64, description: D) -> Result<Begun, Rejection> {
+        let at = self.clock.now();
         let mut state = self.state();
-        let (key, grant, granted) = state.start(now, estimate, hash, description)?;
-        let Some(grant) = grant else { return Ok((key, None)) };
-        let queue_length = state.queue_length(key);
+        let Admission {
+            key,
+            width,
+            grant,
+            granted,
+        } = state.start(at, estimate, hash, description)?;
+        let queue_length = grant.as_ref().map_or(0, |_| state.queue_length(key));
         drop(state);
         wake(granted);
-        // It may be one of those that others made room for.
-        let queued = QueuedRequest { grant, queue_length };
-        Ok((key, (!queued.grant.is_given()).then_some(queued)))
+        Ok(Begun {
+            key,
+            width,
+            at,
+            // Others may have made room for it.
+            grant: grant.filter(|grant| !grant.is_given()),
+            queue_length,
+        })
     }
 
     /// Counts a rejection, and returns the seconds after which its client may come again.
@@ -114,23 +124,28 @@ impl<D> Level<D> {
         self.state().is_idle()
     }
 
-    /// Ends a request. Returns its queue, its work, and the time.
-    pub(crate) fn finish(&self, key: RequestKey) -> Option<(Option<usize>, WorkEstimate, Instant)> {
+    /// Ends a request. Returns the time, and its queue and its work.
+    pub(crate) fn finish(&self, key: RequestKey) -> (Instant, Option<(Option<usize>, WorkEstimate)>) {
         let now = self.clock.now();
-        let (request, granted) = self.state().finish(now, key)?;
-        wake(granted);
-        Some((request.queue, request.estimate, now))
+        let finished = self.state().finish(now, key);
+        let ended = finished.map(|(request, granted)| {
+            wake(granted);
+            (request.queue, request.estimate)
+        });
+        (now, ended)
     }
 
     pub(crate) fn release(&self, queue: Option<usize>, seats: u32) {
-        let granted = self.state().release(self.clock.now(), queue, seats);
+        let now = self.clock.now();
+        let granted = self.state().release(now, queue, seats);
         wake(granted);
     }
 
     /// Removes a waiting request. False if it has seats already.
     pub(crate) fn leave(&self, key: RequestKey, timed_out: bool) -> bool {
+        let now = self.clock.now();
         let mut state = self.state();
-        let (left, granted) = state.leave(self.clock.now(), key);
+        let (left, granted) = state.leave(now, key);
         if left {
             match timed_out {
                 true => state.counts.timed_out += 1,
@@ -155,39 +170,29 @@ impl<D: Clone> Level<D> {
         let now = self.clock.now();
         let mut state = self.state();
         state.sync(now);
-        let mut histograms = state.histograms.clone();
+        let histograms = state.histograms.clone();
         let (queues, requests) = match with_requests {
             true => (queues(&state), requests(&state)),
             false => (Vec::new(), Vec::new()),
         };
-        let digest = LevelDigest {
+        let mut digest = LevelDigest {
             is_idle: state.is_idle(),
-            active_queues: state.active_queues(),
+            active_queues: state.waiting_queues.len(),
             waiting: state.waiting,
             executing: state.executing,
             seats_in_use: state.seats_in_use,
             counts: state.counts,
             progress: state.progress,
-            seat_utilization: {
-                histograms.seats.advance(now);
-                histograms.seats
-            },
-            waiting_utilization: {
-                histograms.waiting.advance(now);
-                histograms.waiting
-            },
-            executing_utilization: {
-                histograms.executing.advance(now);
-                histograms.executing
-            },
-            demand: {
-                histograms.demand.advance(now);
-                histograms.demand
-            },
+            seat_utilization: histograms.seats,
+            waiting_utilization: histograms.waiting,
+            executing_utilization: histograms.executing,
+            demand: histograms.demand,
             queues,
             requests,
         };
+        // Requests of the level do not wait for the rest.
         drop(state);
+        digest.complete(now);
         digest
     }
 }
@@ -205,7 +210,6 @@ fn queues<D>(state: &QueueSet<D>) -> Vec<QueueDigest> {
     state.queues.iter().map(digest).collect()
 }
 
-/// Executing requests without a queue, then by queue the waiting ones in order and the executing ones.
 fn requests<D: Clone>(state: &QueueSet<D>) -> Vec<RequestDigest<D>> {
     let digest = |request: &Request<D>, place| RequestDigest {
         description: request.description.clone(),
@@ -218,9 +222,7 @@ fn requests<D: Clone>(state: &QueueSet<D>) -> Vec<RequestDigest<D>> {
     let waiting = state.queues.iter().flat_map(|queue| queue.waiting.iter().enumerate());
     let waiting = waiting.filter_map(|(place, key)| Some(digest(state.requests.get(*key)?, Some(place))));
     let executing = state.requests.iter().filter(|request| request.started.is_some());
-    let mut requests: Vec<_> = waiting.chain(executing.map(|request| digest(request, None))).collect();
-    requests.sort_by_key(|request| (request.queue, request.place.is_none(), request.place, request.arrived));
-    requests
+    waiting.chain(executing.map(|request| digest(request, None))).collect()
 }
 
 /// Wakes the callers of requests that were given seats.

@@ -55,6 +55,15 @@ pub struct LevelState<D> {
     config: LevelConfig,
 }
 
+/// The levels at one moment.
+#[derive(Debug)]
+pub struct LevelsSnapshot<D> {
+    /// The levels, in order of their names.
+    pub levels: Vec<LevelState<D>>,
+    /// The fraction of its target that a level gets, as of the last adjustment.
+    pub fraction: f64,
+}
+
 /// All priority levels of a server.
 pub struct Levels<D> {
     clock: Arc<dyn Clock>,
@@ -124,8 +133,8 @@ impl<D> Levels<D> {
         if state.levels.len() < before {
             state.divide(self.total);
         }
-        let nominal: u32 = state.levels.values().map(|level| level.limits.nominal).sum();
-        let mut remaining = f64::from(nominal);
+        // The sum may exceed the seats of the server, and the largest `u32` too: each part is rounded up.
+        let mut remaining: f64 = state.levels.values().map(|level| f64::from(level.limits.nominal)).sum();
         for level in state.levels.values_mut() {
             level.demand = level.level.take_demand();
             let mut smoothed = SmoothedDemand(level.smoothed);
@@ -162,19 +171,14 @@ impl<D> Levels<D> {
         state.fraction = fraction.unwrap_or(state.fraction);
     }
 
-    /// Calls `visit` with each level and its name, in order of the names, and returns the fraction of its target that a level gets.
-    pub fn visit(&self, mut visit: impl FnMut(&str, &LevelState<D>)) -> f64 {
-        let state = self.state();
-        for (name, level) in &state.levels {
-            visit(name, level);
-        }
-        state.fraction
-    }
-
-    /// The seats of the server.
+    /// The present levels, those that are configured no more included.
     #[must_use]
-    pub fn total(&self) -> u32 {
-        self.total
+    pub fn snapshot(&self) -> LevelsSnapshot<D> {
+        let state = self.state();
+        LevelsSnapshot {
+            levels: state.levels.values().cloned().collect(),
+            fraction: state.fraction,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State<D>> {
@@ -194,8 +198,7 @@ impl<D> State<D> {
 
 impl Limits {
     /// The limits of a level with `config` in a server of `total` seats, when all levels together have `shares`.
-    #[must_use]
-    pub fn of(config: &LevelConfig, total: u32, shares: u64) -> Self {
+    fn of(config: &LevelConfig, total: u32, shares: u64) -> Self {
         let part = f64::from(total) * f64::from(config.shares) / shares_as_f64(shares);
         let nominal = whole(part.ceil());
         let percentage = |percent: u32| whole((f64::from(nominal) * f64::from(percent) / 100.0).round());
@@ -212,8 +215,8 @@ impl LevelConfig {
     /// Most seats of one request in a level with `nominal` seats: so few that others of the level run beside it.
     fn widest_request(&self, nominal: u32) -> u32 {
         let part = whole((0.15 * f64::from(nominal)).ceil());
-        let widest = match self.discipline {
-            Discipline::Queue { hand_size, .. } => part.min(nominal / hand_size.max(1)),
+        let widest = match self.discipline.bounded() {
+            Discipline::Queue { hand_size, .. } => part.min(nominal / hand_size),
             Discipline::Reject => part,
             Discipline::Exempt => u32::MAX,
         };
@@ -279,6 +282,15 @@ fn shares_as_f64(shares: u64) -> f64 {
 )]
 fn whole(seats: f64) -> u32 {
     seats.clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+impl<D> Clone for LevelState<D> {
+    fn clone(&self) -> Self {
+        Self {
+            level: Arc::clone(&self.level),
+            ..*self
+        }
+    }
 }
 
 impl<D> fmt::Debug for Levels<D> {

@@ -4,9 +4,11 @@
 //! had the same. A queue has the progress at which its next request starts; the request that would finish first is
 //! dispatched next. Its work is an estimate that is corrected when the request has finished.
 //!
-//! A part of the seats is reserved for narrow requests, those of one seat: wide ones never use it, so narrow ones that use it delay
-//! no wide one. A small read does not wait for the end of a large list then, whatever the estimates say.
+//! A part of the seats is reserved for narrow requests, those of one seat: wide ones leave it free, and narrow ones in it count
+//! against it, so they delay no wide one. A small read does not wait for the end of a large list then, whatever the estimates say.
+//! A request that is too wide for the rest of the seats uses the reserve too; while it is the next one, no other overtakes it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,13 +39,15 @@ pub(crate) struct QueueSet<D> {
     pub(crate) limit: u64,
     /// Queues that are not wanted any more stay until they are empty.
     pub(crate) queues: Vec<Queue>,
+    /// The indices of the queues in which requests wait.
+    pub(crate) waiting_queues: BTreeSet<usize>,
     pub(crate) requests: RequestTable<D>,
     pub(crate) progress: Progress,
     synced: Instant,
     active_queues: usize,
     /// The queue of the last dispatch.
     robin: usize,
-    enqueued: usize,
+    enqueued: u32,
     pub(crate) waiting: usize,
     pub(crate) executing: usize,
     pub(crate) seats_in_use: u64,
@@ -64,17 +68,30 @@ pub(crate) struct Histograms {
     pub(crate) demand: TimedHistogram,
 }
 
+/// A request that executes or waits.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    pub(crate) key: RequestKey,
+    /// The seats that it occupies when it executes.
+    pub(crate) width: u32,
+    /// Gives it its seats; `None` if it executes at once.
+    pub(crate) grant: Option<Arc<Grant>>,
+    /// Other requests that were given seats.
+    pub(crate) granted: Granted,
+}
+
 /// The requests that were given seats and whose callers have to be woken, once the level is unlocked.
 pub(crate) type Granted = Vec<Arc<Grant>>;
 
 impl<D> QueueSet<D> {
     pub(crate) fn new(now: Instant) -> Self {
-        let ratio = |bounds| TimedHistogram::new(bounds, now);
+        let histogram = |bounds| TimedHistogram::new(bounds, now);
         Self {
             discipline: Discipline::Reject,
             dealer: None,
             limit: 0,
             queues: Vec::new(),
+            waiting_queues: BTreeSet::new(),
             requests: RequestTable::new(),
             progress: Progress::default(),
             synced: now,
@@ -89,10 +106,10 @@ impl<D> QueueSet<D> {
             counts: Counts::default(),
             demand: Integrator::new(now),
             histograms: Histograms {
-                seats: ratio(SEAT_UTILIZATION),
-                waiting: ratio(REQUEST_UTILIZATION),
-                executing: ratio(REQUEST_UTILIZATION),
-                demand: ratio(DEMAND),
+                seats: histogram(SEAT_UTILIZATION),
+                waiting: histogram(REQUEST_UTILIZATION),
+                executing: histogram(REQUEST_UTILIZATION),
+                demand: histogram(DEMAND),
             },
         }
     }
@@ -100,19 +117,19 @@ impl<D> QueueSet<D> {
     /// Changes the discipline and the limit. More seats are used at once; fewer as requests finish.
     pub(crate) fn configure(&mut self, now: Instant, discipline: Discipline, limit: u64, nominal: u64) -> Granted {
         self.sync(now);
-        self.discipline = discipline;
-        let capacity = match discipline {
+        self.discipline = discipline.bounded();
+        let capacity = match self.discipline {
             Discipline::Queue {
                 queues,
                 hand_size,
                 queue_length,
             } => {
                 self.dealer = Some(Dealer::new(queues, hand_size));
-                let wanted = queues.max(1) as usize;
+                let wanted = queues as usize;
                 if self.queues.len() < wanted {
                     self.queues.resize_with(wanted, Queue::default);
                 }
-                u64::from(queue_length.max(1)) * u64::from(queues.max(1))
+                u64::from(queue_length) * u64::from(queues)
             }
             Discipline::Exempt | Discipline::Reject => {
                 self.dealer = None;
@@ -120,16 +137,16 @@ impl<D> QueueSet<D> {
             }
         };
         self.remove_unwanted_queues();
-        self.histograms.waiting.set_denominator(now, ratio(capacity));
-        self.histograms.demand.set_denominator(now, ratio(nominal));
+        self.histograms.waiting.set_denominator(now, capacity);
+        self.histograms.demand.set_denominator(now, nominal);
         self.set_limit(now, limit)
     }
 
     pub(crate) fn set_limit(&mut self, now: Instant, limit: u64) -> Granted {
         self.sync(now);
         self.limit = limit;
-        self.histograms.seats.set_denominator(now, ratio(limit));
-        self.histograms.executing.set_denominator(now, ratio(limit));
+        self.histograms.seats.set_denominator(now, limit);
+        self.histograms.executing.set_denominator(now, limit);
         self.dispatch_all(now)
     }
 
@@ -138,9 +155,9 @@ impl<D> QueueSet<D> {
         &mut self,
         now: Instant,
         estimate: WorkEstimate,
-        hash: impl FnOnce() -> u64,
+        hash: u64,
         description: D,
-    ) -> Result<(RequestKey, Option<Arc<Grant>>, Granted), Rejection> {
+    ) -> Result<Admission, Rejection> {
         self.sync(now);
         let estimate = match self.discipline {
             Discipline::Exempt => estimate,
@@ -161,11 +178,9 @@ impl<D> QueueSet<D> {
                 return Err(Rejection::ConcurrencyLimit);
             }
             let key = self.requests.insert(request);
-            self.begin_execution(now, key);
-            self.observe(now);
-            return Ok((key, None, Granted::new()));
+            return Ok(self.begin_at_once(now, key, &estimate));
         };
-        let index = self.choose_queue(dealer, hash());
+        let index = self.choose_queue(dealer, hash);
         let length = match self.discipline {
             Discipline::Queue { queue_length, .. } => queue_length as usize,
             _ => 0,
@@ -188,17 +203,32 @@ impl<D> QueueSet<D> {
         self.activate(index);
         if runs_at_once {
             self.robin = index;
-            self.begin_execution(now, key);
-            self.observe(now);
-            return Ok((key, None, Granted::new()));
+            return Ok(self.begin_at_once(now, key, &estimate));
         }
         let queue = &mut self.queues[index];
         queue.waiting.push_back(key);
         queue.waiting_sums.add(&estimate);
+        self.waiting_queues.insert(index);
         self.waiting += 1;
         self.seats_waiting += u64::from(estimate.max_seats());
         let granted = self.dispatch_all(now);
-        Ok((key, grant, granted))
+        Ok(Admission {
+            key,
+            width: estimate.max_seats(),
+            grant,
+            granted,
+        })
+    }
+
+    fn begin_at_once(&mut self, now: Instant, key: RequestKey, estimate: &WorkEstimate) -> Admission {
+        self.begin_execution(now, key);
+        self.observe(now);
+        Admission {
+            key,
+            width: estimate.max_seats(),
+            grant: None,
+            granted: Granted::new(),
+        }
     }
 
     /// The number of waiting requests in the queue of `key`.
@@ -217,6 +247,9 @@ impl<D> QueueSet<D> {
         let queue = &mut self.queues[index];
         if let Some(place) = queue.waiting.iter().position(|waiting| *waiting == key) {
             queue.waiting.remove(place);
+        }
+        if queue.waiting.is_empty() {
+            self.waiting_queues.remove(&index);
         }
         if let Some(request) = self.requests.remove(key) {
             queue.waiting_sums.remove(&request.estimate);
@@ -274,10 +307,6 @@ impl<D> QueueSet<D> {
         self.waiting == 0 && self.executing == 0
     }
 
-    pub(crate) fn active_queues(&self) -> usize {
-        self.queues.iter().filter(|queue| !queue.waiting.is_empty()).count()
-    }
-
     /// The demand since the last call.
     pub(crate) fn take_demand(&mut self, now: Instant) -> DemandSummary {
         self.demand.take(now)
@@ -285,7 +314,11 @@ impl<D> QueueSet<D> {
 
     /// Advances the progress to `now`.
     pub(crate) fn sync(&mut self, now: Instant) {
+        // Callers take their times before they lock the level, so that these may come in another order.
         let passed = now.saturating_duration_since(self.synced);
+        if passed.is_zero() {
+            return;
+        }
         self.synced = now;
         if self.active_queues > 0 {
             let seats = (self.seats_in_use + self.seats_waiting).min(self.limit);
@@ -295,14 +328,17 @@ impl<D> QueueSet<D> {
 
     /// The queue of the hand with the least waiting work. If several have none, they take turns.
     fn choose_queue(&mut self, dealer: Dealer, hash: u64) -> usize {
-        let first = self.enqueued % dealer.hand() as usize;
+        let first = self.enqueued % dealer.hand();
         self.enqueued = self.enqueued.wrapping_add(1);
-        let mut best = (SeatSeconds::MAX, usize::MAX, 0);
+        if self.waiting == 0 {
+            return dealer.card(first, hash) as usize;
+        }
+        let mut best = (SeatSeconds::MAX, u32::MAX, 0);
         let mut turn = 0;
         dealer.deal(hash, |card| {
             let index = card as usize;
             let work = self.queues[index].waiting_sums.work;
-            let distance = (turn + dealer.hand() as usize - first) % dealer.hand() as usize;
+            let distance = (turn + dealer.hand() - first) % dealer.hand();
             if (work, distance) < (best.0, best.1) {
                 best = (work, distance, index);
             }
@@ -323,20 +359,26 @@ impl<D> QueueSet<D> {
     /// True if a request of `estimate` may execute now. A request that is wider than the level executes alone.
     fn fits(&self, estimate: &WorkEstimate) -> bool {
         let seats = u64::from(estimate.max_seats());
-        let reserved = if seats > 1 { self.reserved() } else { 0 };
+        let left_free = match self.leaves_reserve(seats) && seats > 1 {
+            true => self.reserved().saturating_sub(self.narrow_in_use),
+            false => 0,
+        };
         match self.discipline {
             Discipline::Exempt => true,
-            Discipline::Reject => {
-                self.seats_in_use + seats <= self.limit || (seats > self.limit && self.executing == 0)
-            }
-            Discipline::Queue { .. } if seats + reserved > self.limit => self.executing == 0,
-            Discipline::Queue { .. } => self.seats_in_use + seats + reserved <= self.limit,
+            _ if seats > self.limit => self.executing == 0,
+            Discipline::Reject => self.seats_in_use + seats <= self.limit,
+            Discipline::Queue { .. } => self.seats_in_use + seats + left_free <= self.limit,
         }
     }
 
-    /// Seats that only narrow requests use.
+    /// Seats that only narrow requests use, as long as others have enough without them.
     fn reserved(&self) -> u64 {
         self.limit / NARROW_SHARE
+    }
+
+    /// True if a request of `seats` has enough of them beside the reserve.
+    fn leaves_reserve(&self, seats: u64) -> bool {
+        seats + self.reserved() <= self.limit
     }
 
     fn begin_execution(&mut self, now: Instant, key: RequestKey) {
@@ -372,22 +414,25 @@ impl<D> QueueSet<D> {
     }
 
     /// Dispatches the request that finishes first. If it does not fit, it waits for seats, and no other overtakes it but narrow
-    /// ones in the seats that are reserved for them.
+    /// ones in the seats that it leaves to them.
     fn dispatch(&mut self, now: Instant) -> Option<Option<Arc<Grant>>> {
         let (first, first_narrow) = self.next_queues()?;
-        let fits = self
-            .oldest(first)
-            .is_some_and(|(_, request)| self.fits(&request.estimate));
-        let overtaking = first_narrow.filter(|_| self.narrow_in_use < self.reserved());
-        let Some(index) = fits.then_some(first).or(overtaking) else {
-            self.counts.not_accommodated += 1;
-            return None;
+        let (_, next) = self.oldest(first)?;
+        let index = if self.fits(&next.estimate) {
+            first
+        } else {
+            next.grant.iter().for_each(|grant| grant.count_not_accommodated());
+            let leaves_reserve = self.leaves_reserve(next.estimate.max_seats().into());
+            first_narrow.filter(|_| leaves_reserve && self.narrow_in_use < self.reserved())?
         };
         let (key, request) = self.oldest(index)?;
         let (estimate, grant) = (request.estimate, request.grant.clone());
         let queue = &mut self.queues[index];
         queue.waiting.pop_front();
         queue.waiting_sums.remove(&estimate);
+        if queue.waiting.is_empty() {
+            self.waiting_queues.remove(&index);
+        }
         self.waiting -= 1;
         self.seats_waiting -= u64::from(estimate.max_seats());
         self.robin = index;
@@ -410,9 +455,13 @@ impl<D> QueueSet<D> {
         let mut best = (SeatSeconds::MAX, None);
         let mut narrow = best;
         let (mut starts, mut discounted) = (None, None);
-        let begin = self.robin + 1;
-        for step in 0..self.queues.len() {
-            let index = (begin + step) % self.queues.len();
+        let (before, after) = (..=self.robin, self.robin + 1..);
+        for index in self
+            .waiting_queues
+            .range(after)
+            .chain(self.waiting_queues.range(before))
+            .copied()
+        {
             let Some((_, request)) = self.oldest(index) else {
                 continue;
             };
@@ -451,25 +500,16 @@ impl<D> QueueSet<D> {
     }
 
     fn observe(&mut self, now: Instant) {
-        let in_use = ratio(self.seats_in_use);
-        let demand = ratio(self.seats_in_use + self.seats_waiting);
+        let demand = self.seats_in_use + self.seats_waiting;
         self.demand.set(now, demand);
         self.histograms.demand.set(now, demand);
-        self.histograms.seats.set(now, in_use);
-        self.histograms.waiting.set(now, ratio(self.waiting as u64));
-        self.histograms.executing.set(now, ratio(self.executing as u64));
+        self.histograms.seats.set(now, self.seats_in_use);
+        self.histograms.waiting.set(now, self.waiting as u64);
+        self.histograms.executing.set(now, self.executing as u64);
     }
 }
 
 fn extend(range: &mut Option<(SeatSeconds, SeatSeconds)>, value: SeatSeconds) {
     let (least, most) = range.unwrap_or((value, value));
     *range = Some((least.min(value), most.max(value)));
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "numbers of seats and requests are far below 2^52"
-)]
-fn ratio(number: u64) -> f64 {
-    number as f64
 }

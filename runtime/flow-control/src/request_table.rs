@@ -1,7 +1,7 @@
 //! The requests of a level.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use futures_util::task::AtomicWaker;
@@ -28,6 +28,8 @@ pub(crate) struct Request<D> {
 #[derive(Debug, Default)]
 pub(crate) struct Grant {
     given: AtomicBool,
+    /// Number of times that the request was the next one and did not fit into the free seats.
+    not_accommodated: AtomicU64,
     pub(crate) waker: AtomicWaker,
 }
 
@@ -38,6 +40,14 @@ impl Grant {
 
     pub(crate) fn is_given(&self) -> bool {
         self.given.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn count_not_accommodated(&self) {
+        self.not_accommodated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn not_accommodated(&self) -> u64 {
+        self.not_accommodated.load(Ordering::Relaxed)
     }
 }
 

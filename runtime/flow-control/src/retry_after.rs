@@ -10,7 +10,7 @@ const LONGEST: u64 = 32;
 /// The time after which rejected clients of one level may come again: it grows while many requests are rejected, and shrinks when
 /// few are.
 #[derive(Debug)]
-pub struct RetryAfter(Mutex<Rejections>);
+pub(crate) struct RetryAfter(Mutex<Rejections>);
 
 #[derive(Debug)]
 struct Rejections {
@@ -24,8 +24,7 @@ struct Rejections {
 
 impl RetryAfter {
     /// Begins with one second.
-    #[must_use]
-    pub fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self(Mutex::new(Rejections {
             began: now,
             seconds: 1,
@@ -35,7 +34,7 @@ impl RetryAfter {
     }
 
     /// Counts a rejection, and returns the seconds after which its client may come again.
-    pub fn reject(&self, now: Instant) -> u64 {
+    pub(crate) fn reject(&self, now: Instant) -> u64 {
         let mut rejections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rejections.count(now);
         rejections.seconds

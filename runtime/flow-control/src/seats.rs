@@ -15,6 +15,17 @@ pub struct Seats<D> {
     level: Arc<Level<D>>,
     /// `None` once the request is finished.
     key: Option<RequestKey>,
+    width: u32,
+    began: Instant,
+}
+
+/// The end of a request.
+#[derive(Debug)]
+pub struct Finished<D> {
+    /// The time of the end.
+    pub at: Instant,
+    /// The seats that the request keeps for the work after its answer. The caller drops them in time.
+    pub final_seats: Option<FinalSeats<D>>,
 }
 
 /// The seats that a finished request keeps for the work after its answer. Dropping it frees them.
@@ -32,38 +43,54 @@ pub struct Waiting<D> {
     level: Arc<Level<D>>,
     /// `None` once the request executes or left.
     key: Option<RequestKey>,
+    width: u32,
     grant: Arc<Grant>,
 }
 
 impl<D> Seats<D> {
-    pub(crate) fn new(level: Arc<Level<D>>, key: RequestKey) -> Self {
-        Self { level, key: Some(key) }
+    pub(crate) fn new(level: Arc<Level<D>>, key: RequestKey, width: u32, began: Instant) -> Self {
+        Self {
+            level,
+            key: Some(key),
+            width,
+            began,
+        }
     }
 
-    /// Ends the request. Returns the seats that it keeps for the work after its answer; the caller drops them in time.
+    /// Ends the request.
     #[must_use]
-    pub fn finish(mut self) -> Option<FinalSeats<D>> {
-        let key = self.key.take()?;
-        let (queue, estimate, now) = self.level.finish(key)?;
-        (!estimate.additional_latency.is_zero()).then(|| FinalSeats {
+    pub fn finish(mut self) -> Finished<D> {
+        let (at, ended) = match self.key.take() {
+            Some(key) => self.level.finish(key),
+            None => (self.level.now(), None),
+        };
+        let last = ended.filter(|(_, estimate)| !estimate.additional_latency.is_zero());
+        let final_seats = last.map(|(queue, estimate)| FinalSeats {
             level: Arc::clone(&self.level),
             queue,
             seats: estimate.max_seats(),
-            until: now + estimate.additional_latency,
-        })
+            until: at + estimate.additional_latency,
+        });
+        Finished { at, final_seats }
     }
 
-    /// The level that the seats belong to.
+    /// The number of seats.
     #[must_use]
-    pub fn level(&self) -> &Arc<Level<D>> {
-        &self.level
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The start of the execution.
+    #[must_use]
+    pub fn began(&self) -> Instant {
+        self.began
     }
 }
 
 impl<D> Drop for Seats<D> {
     fn drop(&mut self) {
         let Some(key) = self.key.take() else { return };
-        if let Some((queue, estimate, _)) = self.level.finish(key)
+        if let (_, Some((queue, estimate))) = self.level.finish(key)
             && !estimate.additional_latency.is_zero()
         {
             self.level.release(queue, estimate.max_seats());
@@ -86,21 +113,32 @@ impl<D> Drop for FinalSeats<D> {
 }
 
 impl<D> Waiting<D> {
-    pub(crate) fn new(level: Arc<Level<D>>, key: RequestKey, grant: Arc<Grant>) -> Self {
+    pub(crate) fn new(level: Arc<Level<D>>, key: RequestKey, width: u32, grant: Arc<Grant>) -> Self {
         Self {
             level,
             key: Some(key),
+            width,
             grant,
         }
     }
 
+    /// Number of times that the request was the next one and did not fit into the free seats.
+    #[must_use]
+    pub fn not_accommodated(&self) -> u64 {
+        self.grant.not_accommodated()
+    }
+
+    fn seats(&self, key: RequestKey) -> Seats<D> {
+        Seats::new(Arc::clone(&self.level), key, self.width, self.level.now())
+    }
+
     /// Ends the wait because it took too long. Returns the seats if they came at the last moment.
     #[must_use]
-    pub fn time_out(mut self) -> Option<Seats<D>> {
+    pub fn time_out(&mut self) -> Option<Seats<D>> {
         let key = self.key.take()?;
         match self.level.leave(key, true) {
             true => None,
-            false => Some(Seats::new(Arc::clone(&self.level), key)),
+            false => Some(self.seats(key)),
         }
     }
 }
@@ -119,7 +157,7 @@ impl<D> Future for Waiting<D> {
             }
         }
         match self.key.take() {
-            Some(key) => Poll::Ready(Seats::new(Arc::clone(&self.level), key)),
+            Some(key) => Poll::Ready(self.seats(key)),
             // The seats were returned already.
             None => Poll::Pending,
         }
@@ -130,7 +168,7 @@ impl<D> Drop for Waiting<D> {
     fn drop(&mut self) {
         let Some(key) = self.key.take() else { return };
         if !self.level.leave(key, false) {
-            drop(Seats::new(Arc::clone(&self.level), key));
+            drop(self.seats(key));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::level::{Level, QueuedRequest};
+use crate::level::{Begun, Level};
 use crate::rejection::Rejection;
 use crate::seats::{Seats, Waiting};
 use crate::work::WorkEstimate;
@@ -26,12 +26,24 @@ pub enum Start<D> {
 
 impl<D> Level<D> {
     /// Begins a request of the flow with `hash`. It allocates nothing if it gets its seats at once.
-    pub fn start(self: &Arc<Self>, estimate: WorkEstimate, hash: impl FnOnce() -> u64, description: D) -> Start<D> {
+    pub fn start(self: &Arc<Self>, estimate: WorkEstimate, hash: u64, description: D) -> Start<D> {
         match self.begin(estimate, hash, description) {
             Err(reason) => Start::Rejected(reason),
-            Ok((key, None)) => Start::Runs(Seats::new(Arc::clone(self), key)),
-            Ok((key, Some(QueuedRequest { grant, queue_length }))) => {
-                let waiting = Waiting::new(Arc::clone(self), key, grant);
+            Ok(Begun {
+                key,
+                width,
+                at,
+                grant: None,
+                ..
+            }) => Start::Runs(Seats::new(Arc::clone(self), key, width, at)),
+            Ok(Begun {
+                key,
+                width,
+                grant: Some(grant),
+                queue_length,
+                ..
+            }) => {
+                let waiting = Waiting::new(Arc::clone(self), key, width, grant);
                 Start::Waits { waiting, queue_length }
             }
         }

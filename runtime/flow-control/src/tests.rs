@@ -4,6 +4,7 @@ mod adjustment;
 mod fairness;
 mod invariants;
 mod limits;
+mod reserve;
 mod seats;
 
 use std::sync::{Arc, Mutex};
@@ -60,7 +61,7 @@ fn level(clock: &Arc<ManualClock>, seats: u32, discipline: Discipline) -> Arc<Le
 }
 
 fn start(level: &Arc<Level<Name>>, seats: u32, flow: u64) -> Start<Name> {
-    level.start(WorkEstimate::of_seats(seats), || flow, "request")
+    level.start(WorkEstimate::of_seats(seats), flow, "request")
 }
 
 #[track_caller]

@@ -11,9 +11,13 @@ pub struct TimedHistogram {
     /// Nanoseconds by bucket; the last one is above all bounds.
     nanos: Vec<u64>,
     sum: f64,
+    /// The time until which nanoseconds are counted.
     at: Instant,
-    numerator: f64,
-    denominator: f64,
+    numerator: u64,
+    denominator: u64,
+    /// The ratio, and its bucket: computed when the value changes, and not for each nanosecond counted.
+    value: f64,
+    bucket: usize,
 }
 
 impl TimedHistogram {
@@ -25,8 +29,10 @@ impl TimedHistogram {
             nanos: vec![0; bounds.len() + 1],
             sum: 0.0,
             at: now,
-            numerator: 0.0,
-            denominator: 1.0,
+            numerator: 0,
+            denominator: 1,
+            value: 0.0,
+            bucket: 0,
         }
     }
 
@@ -51,30 +57,48 @@ impl TimedHistogram {
         self.sum
     }
 
-    /// The numerator of the ratio from `now` on.
-    pub fn set(&mut self, now: Instant, numerator: f64) {
-        self.advance(now);
-        self.numerator = numerator;
+    /// Sets the numerator of the ratio from `now` on. An unchanged one costs nothing.
+    pub fn set(&mut self, now: Instant, numerator: u64) {
+        if numerator != self.numerator {
+            self.advance(now);
+            self.numerator = numerator;
+            self.evaluate();
+        }
     }
 
-    /// The denominator of the ratio from `now` on, at least 1.
-    pub fn set_denominator(&mut self, now: Instant, denominator: f64) {
+    /// Sets the denominator of the ratio from `now` on, at least 1.
+    pub fn set_denominator(&mut self, now: Instant, denominator: u64) {
         self.advance(now);
-        self.denominator = denominator.max(1.0);
+        self.denominator = denominator.max(1);
+        self.evaluate();
     }
 
     /// Counts the time until `now`.
     pub fn advance(&mut self, now: Instant) {
         let nanos = nanos_between(self.at, now);
-        self.at = now;
-        let value = self.numerator / self.denominator;
-        let bucket = self.bounds.iter().position(|bound| value <= *bound);
-        if let Some(count) = self.nanos.get_mut(bucket.unwrap_or(self.bounds.len())) {
+        // Readers and writers take their times before they lock, so that these may come in another order.
+        self.at = self.at.max(now);
+        if let Some(count) = self.nanos.get_mut(self.bucket) {
             *count = count.saturating_add(nanos);
         }
         #[expect(clippy::cast_precision_loss, reason = "sums of histograms are floating point")]
         let weight = nanos as f64;
-        self.sum += value * weight;
+        self.sum += self.value * weight;
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "numbers of seats and requests are far below 2^52"
+    )]
+    fn evaluate(&mut self) {
+        self.value = self.numerator as f64 / self.denominator as f64;
+        // Most changes are to the same bucket or to the next one.
+        while self.bucket > 0 && self.value <= self.bounds[self.bucket - 1] {
+            self.bucket -= 1;
+        }
+        while self.bounds.get(self.bucket).is_some_and(|bound| self.value > *bound) {
+            self.bucket += 1;
+        }
     }
 }
 
@@ -94,9 +118,10 @@ mod tests {
         let begin = Instant::now();
         let after = |nanos| begin + Duration::from_nanos(nanos);
         let mut histogram = TimedHistogram::new(&[0.0, 0.5, 1.0], begin);
-        histogram.set_denominator(begin, 4.0);
-        histogram.set(after(10), 2.0);
-        histogram.set(after(30), 8.0);
+        histogram.set_denominator(begin, 4);
+        histogram.set(after(10), 2);
+        histogram.set(after(20), 2);
+        histogram.set(after(30), 8);
         histogram.advance(after(31));
         assert_eq!(histogram.cumulative(), (vec![10, 30, 30], 31));
         assert!((histogram.sum() - (20.0 * 0.5 + 2.0)).abs() < 1e-9);

@@ -14,22 +14,18 @@ mod served_level;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
-use arc_swap::{ArcSwap, Guard};
 use planesmith_api_defs::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
-use planesmith_flow_control::{
-    Clock, Levels, Rejection, Start, SystemClock, Waiting, WorkEstimate, flow_hash, longest_wait,
-};
+use planesmith_flow_control::{Clock, FlowHasher, Levels, Rejection, Start, SystemClock, Waiting, longest_wait};
 use planesmith_machinery::object::Resource as _;
 use planesmith_server::flow_control::{Begun, DebugPage, Flow, FlowControl, Rejected, RequestedWork, Turn};
 use planesmith_server::hooks::Hook;
 use planesmith_server::in_flight::Seats;
-use planesmith_server::metrics::{FlowReadings, SharedMetrics};
-use planesmith_server::request::Context;
-use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{ChangeSignal, Watcher};
+use planesmith_server::metrics::{FlowReadings, RejectionReason, SharedMetrics};
+use planesmith_server::request::{Context, RequestInfo};
+use planesmith_server::stores::{Derived, Stores};
 
 use self::configuration::{Configuration, Schema};
 use self::kind_gauges::{KindGauges, Phase};
@@ -40,17 +36,12 @@ const HOOK: &str = "priority-and-fairness-filter";
 
 /// Flow control by the stored objects.
 ///
-/// Requests read an immutable configuration, without a lock. Two numbers tell if it is behind the stores; the first request after a
-/// write brings it up to date. A write is signalled before it is acknowledged, so a request that follows it sees it.
+/// Requests read an immutable configuration, without a lock. The first request after an acknowledged write brings it up to date.
 #[derive(Debug)]
 pub(crate) struct PriorityAndFairness {
-    schemas: Arc<ResourceStore>,
-    levels: Arc<ResourceStore>,
-    signals: [ChangeSignal; 2],
-    /// The readers of changes. Locked while a configuration is made.
-    watchers: Mutex<[Watcher; 2]>,
-    current: ArcSwap<Configuration>,
-    served: Levels<Described>,
+    configuration: Derived<Configuration>,
+    levels: Levels<Described>,
+    hasher: FlowHasher,
     /// True if lists are estimated by their bytes.
     by_bytes: bool,
     metrics: SharedMetrics,
@@ -62,24 +53,13 @@ impl PriorityAndFairness {
     pub(crate) fn new(stores: &Stores, limits: [u32; 2], by_bytes: bool) -> Self {
         let schemas = stores.resource(FlowSchema::RESOURCE);
         let levels = stores.resource(PriorityLevelConfiguration::RESOURCE);
-        let metrics = Arc::clone(&stores.options().metrics);
         let seats = limits[0].saturating_add(limits[1]);
-        let served = Levels::new(seats, Arc::new(SystemClock) as Arc<dyn Clock>);
-        // Positions are taken before the objects are read: a change in between is read again.
-        let watchers = [schemas.watch(), levels.watch()];
-        let signals = watchers.each_ref().map(Watcher::signal);
-        let positions = watchers.each_ref().map(Watcher::position);
-        let flow_control = metrics.flow_control();
-        let configuration = Configuration::new(positions, schemas.all(), levels.all(), &served, None, flow_control);
         Self {
-            schemas,
-            levels,
-            signals,
-            watchers: Mutex::new(watchers),
-            current: ArcSwap::from_pointee(configuration),
-            served,
+            configuration: Derived::new(vec![schemas, levels]),
+            levels: Levels::new(seats, Arc::new(SystemClock) as Arc<dyn Clock>),
+            hasher: FlowHasher::default(),
             by_bytes,
-            metrics,
+            metrics: Arc::clone(&stores.options().metrics),
             kinds: Arc::new(KindGauges::new(limits)),
         }
     }
@@ -92,7 +72,7 @@ impl PriorityAndFairness {
                 loop {
                     tokio::select! {
                         () = shutdown.requested() => return,
-                        () = tokio::time::sleep(Levels::<Described>::ADJUSTMENT_PERIOD) => control.served.adjust(),
+                        () = tokio::time::sleep(Levels::<Described>::ADJUSTMENT_PERIOD) => control.levels.adjust(),
                     }
                 }
             });
@@ -100,47 +80,14 @@ impl PriorityAndFairness {
         })
     }
 
-    /// The configuration with all acknowledged writes.
-    fn current(&self) -> Guard<Arc<Configuration>> {
-        let current = self.current.load();
-        if !self.is_behind(&current) {
-            return current;
-        }
-        self.catch_up();
-        self.current.load()
-    }
-
-    fn is_behind(&self, configuration: &Configuration) -> bool {
-        let mut each = self.signals.iter().zip(configuration.positions);
-        each.any(|(signal, position)| signal.is_behind(position))
-    }
-
-    /// Reads the objects again. There are few of them, and they change rarely.
-    fn catch_up(&self) {
-        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-        let former = self.current.load();
-        // Another request may have done it meanwhile.
-        if !self.is_behind(&former) {
-            return;
-        }
-        for (watcher, store) in watchers.iter_mut().zip([&self.schemas, &self.levels]) {
-            // The changes themselves do not matter. Where some were missed, the watcher begins anew.
-            if watcher.try_next().is_err() {
-                *watcher = store.watch();
-            }
-        }
-        let positions = watchers.each_ref().map(Watcher::position);
-        let (schemas, levels) = (self.schemas.all(), self.levels.all());
-        let metrics = self.metrics.flow_control();
-        let next = Configuration::new(positions, schemas, levels, &self.served, Some(&**former), metrics);
-        self.current.store(Arc::new(next));
-    }
-
-    fn rejected(schema: &Schema, reason: Rejection) -> Rejected {
-        schema.series.rejected(reason.as_str());
-        Rejected {
-            retry_after: schema.level.level().reject(),
-        }
+    /// The configuration with all acknowledged writes. There are few objects, and they change rarely.
+    fn current(&self) -> Arc<Configuration> {
+        self.configuration.get(|stores, former| {
+            let schemas = stores[0].all();
+            let levels = stores[1].all();
+            let metrics = self.metrics.flow_control();
+            Configuration::new(schemas, levels, &self.levels, former, metrics, &self.kinds)
+        })
     }
 }
 
@@ -166,85 +113,98 @@ impl FlowControl for PriorityAndFairness {
             user: Arc::clone(&ctx.user),
             info: Arc::clone(&ctx.info),
         };
-        let hash = || flow_hash(&schema.name, schema.distinguisher(&ctx.user, &ctx.info));
-        let turn = match level.start(estimate, hash, described.clone()) {
-            Start::Runs(seats) => Turn::Runs(Box::new(RequestSeats::begin(&described, seats, &estimate, &self.kinds))),
-            Start::Rejected(reason) => Turn::Rejected(Self::rejected(schema, reason)),
+        let hash = self
+            .hasher
+            .hash(&schema.name, schema.distinguisher(&ctx.user, &ctx.info));
+        let turn = match level.start(estimate, hash, described) {
+            Start::Runs(seats) => Turn::Runs(Box::new(RequestSeats::begin(Arc::clone(schema), &ctx.info, seats))),
+            Start::Rejected(reason) => Turn::Rejected(schema.reject(rejection_reason(reason))),
             Start::Waits { waiting, queue_length } => {
                 schema.series.queued(queue_length);
-                let queued = Queued::new(described, &self.kinds);
-                let deadline = ctx.deadline;
-                Turn::Waits(Box::pin(queued.wait(waiting, estimate, deadline)))
+                let queued = Queued::new(schema, &ctx.info, waiting);
+                Turn::Waits(Box::pin(queued.wait(ctx.deadline)))
             }
         };
-        let flow = schema.flow.clone();
-        Begun { flow, turn }
+        Begun {
+            flow: schema.flow.clone(),
+            turn,
+        }
     }
 
     fn page(&self, page: DebugPage) -> String {
         drop(self.current());
-        page::render(page, &self.served)
+        page::render(page, &self.levels)
     }
 
     fn readings(&self) -> FlowReadings {
-        readings::of(&self.served, &self.kinds)
+        drop(self.current());
+        readings::of(&self.levels, &self.kinds)
     }
 }
 
-/// A request in a queue. Dropping it counts it as one whose client went away.
+fn rejection_reason(rejection: Rejection) -> RejectionReason {
+    match rejection {
+        Rejection::QueueFull => RejectionReason::QueueFull,
+        Rejection::ConcurrencyLimit => RejectionReason::ConcurrencyLimit,
+    }
+}
+
+/// A request in a queue. Dropping it counts it as one whose client disconnected.
 struct Queued {
-    /// `None` once the end of the wait is counted.
-    described: Option<Described>,
+    schema: Arc<Schema>,
+    info: Arc<RequestInfo>,
+    waiting: Waiting<Described>,
     since: Instant,
-    kinds: Arc<KindGauges>,
+    /// True once the end of the wait is counted.
+    has_ended: bool,
 }
 
 impl Queued {
-    fn new(described: Described, kinds: &Arc<KindGauges>) -> Self {
+    fn new(schema: &Arc<Schema>, info: &Arc<RequestInfo>, waiting: Waiting<Described>) -> Self {
         let since = Instant::now();
-        kinds.begin(Phase::Waiting, &described.info, since);
+        schema.kinds.begin(Phase::Waiting, info.is_mutating(), since);
         Self {
-            described: Some(described),
+            schema: Arc::clone(schema),
+            info: Arc::clone(info),
+            waiting,
             since,
-            kinds: Arc::clone(kinds),
+            has_ended: false,
         }
     }
 
-    async fn wait(
-        mut self,
-        mut waiting: Waiting<Described>,
-        estimate: WorkEstimate,
-        deadline: Option<Instant>,
-    ) -> Result<Box<dyn Seats>, Rejected> {
+    async fn wait(mut self, deadline: Option<Instant>) -> Result<Box<dyn Seats>, Rejected> {
         let limit = longest_wait(self.since, deadline);
-        let seats = match tokio::time::timeout(limit, &mut waiting).await {
+        let seats = match tokio::time::timeout(limit, &mut self.waiting).await {
             Ok(seats) => Some(seats),
-            Err(_) => waiting.time_out(),
+            Err(_) => self.waiting.time_out(),
         };
-        let Some(described) = self.described.take() else {
-            return Err(Rejected { retry_after: 1 });
-        };
-        let schema = &described.schema;
-        self.count_end(&described, seats.is_some());
+        self.end(seats.is_some());
         match seats {
-            Some(seats) => Ok(Box::new(RequestSeats::begin(&described, seats, &estimate, &self.kinds))),
-            None => Err(PriorityAndFairness::rejected(schema, Rejection::TimeOut)),
+            Some(seats) => Ok(Box::new(RequestSeats::begin(
+                Arc::clone(&self.schema),
+                &self.info,
+                seats,
+            ))),
+            None => Err(self.schema.reject(RejectionReason::TimeOut)),
         }
     }
 
-    fn count_end(&self, described: &Described, executes: bool) {
-        let now = Instant::now();
-        self.kinds.end(Phase::Waiting, &described.info, now);
+    /// Counts the end of the wait.
+    fn end(&mut self, executes: bool) {
+        self.has_ended = true;
+        let (now, schema) = (Instant::now(), &self.schema);
+        schema.kinds.end(Phase::Waiting, self.info.is_mutating(), now);
         let waited = now.saturating_duration_since(self.since);
-        described.schema.series.left_queue(waited, executes);
+        let not_accommodated = self.waiting.not_accommodated();
+        schema.series.left_queue(waited, executes, not_accommodated);
     }
 }
 
 impl Drop for Queued {
     fn drop(&mut self) {
-        if let Some(described) = self.described.take() {
-            self.count_end(&described, false);
-            described.schema.series.rejected(Rejection::Cancelled.as_str());
+        if !self.has_ended {
+            self.end(false);
+            self.schema.series.rejected(RejectionReason::Cancelled);
         }
     }
 }

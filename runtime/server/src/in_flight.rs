@@ -5,12 +5,11 @@ mod watch_start;
 
 use std::sync::Arc;
 
-use http::Method;
 use planesmith_access::user::{UNAUTHENTICATED_GROUP, UserInfo};
 
 use self::places::Places;
 pub use self::places::{Permit, Seats};
-pub(crate) use self::watch_start::WatchStart;
+pub(crate) use self::watch_start::{TimedStart, WatchStart};
 use crate::request::{RequestInfo, Verb};
 
 /// Maximum numbers of requests in flight; 0 is no limit.
@@ -68,9 +67,12 @@ impl InFlight {
         Self::new(InFlightLimits { reading: 0, writing: 0 })
     }
 
-    /// Returns the places among which a request counts, whoever limits it; `None` for a long-running one.
-    pub(crate) fn kind(&self, info: &RequestInfo) -> Option<&Arc<Places>> {
-        (!info.is_long_running()).then(|| self.of_method(info))
+    /// Counts a request that flow control gave `seats`. Returns them if the request is long-running, and does not count.
+    pub(crate) fn count(&self, info: &RequestInfo, seats: Box<dyn Seats>) -> Result<Permit, Box<dyn Seats>> {
+        match info.is_long_running() {
+            true => Err(seats),
+            false => Ok(self.of_method(info).take_with(seats)),
+        }
     }
 
     /// Returns the places that a request takes one of; `None` for a request that is always served.
@@ -85,9 +87,9 @@ impl InFlight {
     }
 
     fn of_method(&self, info: &RequestInfo) -> &Arc<Places> {
-        match *info.method() {
-            Method::GET | Method::HEAD | Method::OPTIONS => &self.reading,
-            _ => &self.writing,
+        match info.is_mutating() {
+            true => &self.writing,
+            false => &self.reading,
         }
     }
 
@@ -116,7 +118,7 @@ fn is_heartbeat(info: &RequestInfo) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::Uri;
+    use http::{Method, Uri};
 
     use super::*;
 

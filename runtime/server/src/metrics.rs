@@ -16,6 +16,7 @@ mod labels;
 mod policies;
 mod process;
 mod queues;
+mod rejection_reason;
 mod requests;
 mod resource;
 mod series;
@@ -59,6 +60,7 @@ pub use jwt::{IssuerMetrics, JwtMetrics};
 pub(crate) use labels::LabelSource;
 pub use policies::{Enforcement, PolicyError, PolicyMetrics};
 pub use queues::{QueueMeter, Ticket};
+pub use rejection_reason::RejectionReason;
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 pub use webhooks::{WebhookMetrics, WebhookOutcome, WebhookType};
@@ -310,22 +312,16 @@ impl Metrics {
         self.check_runs.with_label_values(&[name, status, endpoint]).inc();
     }
 
-    /// The answer at `/metrics`, with the numbers of reading and writing requests that wait for seats, and the state of flow
-    /// control, if there is any.
-    pub(crate) fn answer(
-        &self,
-        in_flight: &InFlight,
-        waiting: (usize, usize),
-        flows: Option<&FlowReadings>,
-    ) -> Response {
+    /// The answer at `/metrics`, with the state of flow control, if there is any.
+    pub(crate) fn answer(&self, in_flight: &InFlight, flows: Option<&FlowReadings>) -> Response {
         // Two renderings at the same time would count refreshed values twice or miss them.
         let _alone = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
-        for (gauge, (reading, writing)) in [(&self.in_flight, in_flight.counts()), (&self.in_queue, waiting)] {
-            for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
-                gauge
-                    .with_label_values(&[kind])
-                    .set(i64::try_from(count).unwrap_or(i64::MAX));
-            }
+        let (reading, writing) = in_flight.counts();
+        for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.in_flight.with_label_values(&[kind]).set(count);
+            let waiting = flows.map_or(0, |flows| flows.waiting(kind));
+            self.in_queue.with_label_values(&[kind]).set(waiting.into());
         }
         if let Some(flows) = flows {
             self.flow_control.show(flows);

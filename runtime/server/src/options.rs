@@ -35,12 +35,6 @@ fn parse_number(text: &str) -> ApiResult<i64> {
     })
 }
 
-/// A boolean in a query: present, and neither `false` nor `0`; `None` when the parameter is absent.
-fn flag(query: Query<'_>, name: &str) -> Option<bool> {
-    let value = query.first(name)?;
-    Some(!(value.eq_ignore_ascii_case("false") || value == "0"))
-}
-
 /// 422 for the options themselves, if there are `errors`.
 fn check(kind: &'static str, errors: &FieldErrors) -> ApiResult<()> {
     if errors.is_empty() {

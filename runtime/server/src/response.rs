@@ -40,6 +40,16 @@ pub fn plain_text(code: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
+/// The answer to a request that is not served because there are too many. The client may try again after some seconds.
+pub(crate) fn too_many_requests(retry_after: u64) -> Response {
+    let text = "Too many requests, please try again later.\n";
+    let mut response = plain_text(StatusCode::TOO_MANY_REQUESTS, text);
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from(retry_after));
+    response
+}
+
 /// An answer with an object that is not a resource, such as a Status.
 #[must_use]
 pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Response {

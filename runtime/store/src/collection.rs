@@ -89,6 +89,15 @@ pub struct CollectionStats {
     pub watchers: usize,
 }
 
+/// The number and the size of the entries of a collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CollectionSize {
+    /// Number of entries.
+    pub entries: usize,
+    /// Bytes of their newest states, in their stored form.
+    pub bytes: usize,
+}
+
 /// The start of a reader of the history.
 pub(crate) struct Subscribed {
     pub(crate) subscription: Subscription,
@@ -351,6 +360,16 @@ impl Collection {
             published: state.history.end(),
             newest: state.history.newest(),
             watchers: self.subscribers.len(),
+        }
+    }
+
+    /// The number and the size of the entries.
+    #[must_use]
+    pub fn size(&self) -> CollectionSize {
+        let state = self.read();
+        CollectionSize {
+            entries: state.entries.len(),
+            bytes: state.bytes,
         }
     }
 

@@ -47,7 +47,9 @@ mod write;
 pub use alarm::{Alarm, AlarmKind, Alarms};
 pub use backup::{BackupEncoder, BackupError, BackupHeader, BackupReader};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission};
+pub use collection::{
+    At, Collection, CollectionSize, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission,
+};
 pub use draft::Draft;
 pub use encodings::{EncodingCache, EncodingId};
 pub use entry::{Entry, SchemaEpoch};

@@ -16,13 +16,9 @@ fn lending(shares: u32, lendable_percent: u32, borrowing_percent: Option<u32>) -
 }
 
 fn limit(levels: &Levels<Name>, wanted: &str) -> u32 {
-    let mut limit = 0;
-    levels.visit(|name, state| {
-        if name == wanted {
-            limit = state.current;
-        }
-    });
-    limit
+    let levels = levels.snapshot().levels;
+    let found = levels.iter().find(|state| state.level.name() == wanted);
+    found.expect("the level").current
 }
 
 /// Starts `count` requests, most of which wait.

@@ -1,10 +1,11 @@
 //! No flow of requests gets more than its share.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::time::Duration;
 
 use super::{ManualClock, Name, QUEUES, level, poll, start};
-use crate::{Seats, Start, Waiting, flow_hash};
+use crate::{Seats, Start, Waiting};
 
 /// A flow that keeps a number of requests in its level.
 struct Flow {
@@ -33,6 +34,11 @@ impl Flow {
     }
 }
 
+/// The same hash in each run, so that the flows have the same queues.
+fn hash(flow: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(flow)
+}
+
 /// Runs the flows for 2,000 steps of a millisecond in a level of `seats`; each request takes `duration` steps.
 fn run(seats: u32, duration: u32, mut flows: Vec<Flow>) -> HashMap<Name, u32> {
     let clock = ManualClock::new();
@@ -50,7 +56,7 @@ fn run(seats: u32, duration: u32, mut flows: Vec<Flow>) -> HashMap<Name, u32> {
             flow.waiting = waiting;
             flow.executing.extend(executing);
             while flow.waiting.len() + flow.executing.len() < flow.wanted {
-                match start(&level, flow.width, flow_hash("schema", flow.name)) {
+                match start(&level, flow.width, hash(flow.name)) {
                     Start::Runs(seats) => flow.executing.push((step + duration, seats)),
                     Start::Waits { waiting, .. } => flow.waiting.push(waiting),
                     Start::Rejected(_) => break,

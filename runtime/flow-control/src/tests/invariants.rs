@@ -81,19 +81,20 @@ impl World {
                     final_seats: last,
                     additional_latency: Duration::from_millis(u64::from(last) * 5),
                 };
-                match self.level.start(estimate, || flow, "request") {
+                match self.level.start(estimate, flow, "request") {
                     Start::Runs(seats) => self.running.push(seats),
                     Start::Waits { waiting, .. } => self.waiting.push(waiting),
                     Start::Rejected(_) => {}
                 }
             }
             Step::Finish(which) => {
-                self.last.extend(take(&mut self.running, which).and_then(Seats::finish));
+                let finished = take(&mut self.running, which).map(Seats::finish);
+                self.last.extend(finished.and_then(|finished| finished.final_seats));
             }
             Step::Abandon(which) => drop(take(&mut self.running, which)),
             Step::Release(which) => drop(take(&mut self.last, which)),
             Step::GiveUp { which, timed_out } => match take(&mut self.waiting, which) {
-                Some(waiting) if timed_out => self.running.extend(waiting.time_out()),
+                Some(mut waiting) if timed_out => self.running.extend(waiting.time_out()),
                 waiting => drop(waiting),
             },
             Step::Advance(micros) => self.clock.advance(Duration::from_micros(micros)),
@@ -159,8 +160,8 @@ proptest! {
             world.check();
         }
         let digest = world.level.digest(true);
-        let mut limit = 0;
-        world.levels.visit(|name, state| if name == "a" { limit = state.current });
+        let levels = world.levels.snapshot().levels;
+        let limit = levels.iter().find(|state| state.level.name() == "a").map_or(0, |state| state.current);
         prop_assert!(world.waiting.is_empty() || limit == 0, "{} wait", world.waiting.len());
         prop_assert_eq!((digest.seats_in_use, digest.executing), (0, 0));
         drop(world.waiting);

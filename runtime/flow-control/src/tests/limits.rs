@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{ManualClock, QUEUES, config, poll, runs, start, waits};
-use crate::{Discipline, LevelConfig, Levels, Limits};
+use super::{ManualClock, Name, QUEUES, config, poll, runs, start, waits};
+use crate::{Discipline, LevelConfig, LevelState, Levels, Limits, Start};
 
 fn queues(queues: u32, hand_size: u32) -> Discipline {
     Discipline::Queue {
@@ -41,18 +41,21 @@ fn the_default_levels_have_kube_apiservers_limits() {
     let levels: Levels<()> = Levels::new(600, ManualClock::new());
     let order = levels.configure(&defaults());
     assert_eq!(order[0].name(), "exempt");
-    let mut rows = Vec::new();
-    levels.visit(|name, state| {
-        let Limits { nominal, min, max } = state.limits;
-        rows.push((
-            name.to_owned(),
-            nominal,
-            min,
-            max,
-            state.current,
-            state.level.widest_request(),
-        ));
-    });
+    let levels = levels.snapshot().levels;
+    let rows: Vec<_> = levels
+        .iter()
+        .map(|state| {
+            let Limits { nominal, min, max } = state.limits;
+            (
+                state.level.name(),
+                nominal,
+                min,
+                max,
+                state.current,
+                state.level.widest_request(),
+            )
+        })
+        .collect();
     let expected = [
         ("catch-all", 13, 13, 613, 13, 2),
         ("exempt", 0, 0, 600, 0, u32::MAX),
@@ -63,8 +66,6 @@ fn the_default_levels_have_kube_apiservers_limits() {
         ("workload-high", 98, 49, 698, 74, 15),
         ("workload-low", 245, 24, 845, 135, 37),
     ];
-    let expected = expected
-        .map(|(name, nominal, min, max, current, widest)| (name.to_owned(), nominal, min, max, current, widest));
     assert_eq!(rows, expected);
 }
 
@@ -75,9 +76,9 @@ fn a_level_that_is_removed_ends_with_its_last_request() {
     let running: Vec<_> = (0..5).map(|flow| runs(start(&both[0], 1, flow))).collect();
     let mut waiting = waits(start(&both[0], 1, 9));
     let names = || {
-        let mut names = Vec::new();
-        levels.visit(|name, state| names.push((name.to_owned(), state.is_quiescing, state.limits.nominal)));
-        names
+        let levels = levels.snapshot().levels;
+        let name = |state: &LevelState<Name>| (state.level.name().to_owned(), state.is_quiescing, state.limits.nominal);
+        levels.iter().map(name).collect::<Vec<_>>()
     };
     drop(levels.configure(&[("b", config(1, QUEUES))]));
     assert_eq!(names(), [("a".to_owned(), true, 5), ("b".to_owned(), false, 5)]);
@@ -108,4 +109,46 @@ fn more_seats_are_used_at_once_and_fewer_queues_when_they_are_empty() {
     drop(levels.configure(&[("a", config(1, Discipline::Reject))]));
     assert_eq!(level.digest(true).queues.len(), 0);
     drop(runs(start(&level, 1, 1)));
+}
+
+#[test]
+fn numbers_of_broken_configurations_are_bounded() {
+    let levels: Levels<Name> = Levels::new(u32::MAX, ManualClock::new());
+    let none = Discipline::Queue {
+        queues: 0,
+        hand_size: 0,
+        queue_length: 0,
+    };
+    let many = Discipline::Queue {
+        queues: 10_000_000,
+        hand_size: u32::MAX,
+        queue_length: u32::MAX,
+    };
+    let configs: Vec<_> = [("none", none), ("many", many)]
+        .map(|(name, discipline)| (name, config(u32::MAX, discipline)))
+        .into();
+    let both = levels.configure(&configs);
+    assert_eq!(both[0].digest(true).queues.len(), 1);
+    assert_eq!(both[1].digest(true).queues.len(), Discipline::MOST_QUEUES as usize);
+    assert!(matches!(start(&both[1], 1, u64::MAX), Start::Runs(_)));
+    // Levels that end keep their seats, so that the sum of all exceeds those of the server.
+    let running = [runs(start(&both[0], 1, 1)), runs(start(&both[1], 1, 1))];
+    drop(levels.configure(&[("new", config(u32::MAX, QUEUES))]));
+    levels.adjust();
+    drop(running);
+}
+
+#[test]
+fn a_queue_of_no_length_has_room_for_one() {
+    let levels = Levels::new(1, ManualClock::new());
+    let none = Discipline::Queue {
+        queues: 1,
+        hand_size: 1,
+        queue_length: 0,
+    };
+    let level = levels.configure(&[("a", config(1, none))]).remove(0);
+    let running = runs(start(&level, 1, 1));
+    let waiting = waits(start(&level, 1, 1));
+    assert!(matches!(start(&level, 1, 1), Start::Rejected(_)));
+    drop((running, waiting));
 }

@@ -81,6 +81,21 @@ fn a_full_queue_rejects_and_others_do_not() {
 }
 
 #[test]
+fn a_queue_behind_a_wide_request_has_twice_its_length() {
+    let clock = ManualClock::new();
+    let discipline = Discipline::Queue {
+        queues: 1,
+        hand_size: 1,
+        queue_length: 2,
+    };
+    let level = level(&clock, 4, discipline);
+    let running = runs(start(&level, 3, 0));
+    let waiting: Vec<_> = (0..4).map(|_| waits(start(&level, 2, 0))).collect();
+    assert!(matches!(start(&level, 1, 0), Start::Rejected(Rejection::QueueFull)));
+    drop((running, waiting));
+}
+
+#[test]
 fn a_request_that_is_wider_than_its_level_runs_alone() {
     let clock = ManualClock::new();
     let discipline = Discipline::Queue {
@@ -112,17 +127,17 @@ fn final_seats_are_in_use_after_the_answer() {
         final_seats: 2,
         additional_latency: Duration::from_millis(5),
     };
-    let seats = runs(level.start(write, || 1, "write"));
+    let seats = runs(level.start(write, 1, "write"));
     let mut next = waits(start(&level, 1, 2));
-    let last = seats.finish().expect("final seats");
+    let last = seats.finish().final_seats.expect("final seats");
     assert_eq!(last.until(), level.now() + Duration::from_millis(5));
     assert!(poll(&mut next).is_none());
     assert_eq!(level.digest(false).executing, 0);
     drop(last);
     let next = poll(&mut next).expect("seats are free");
-    assert!(next.finish().is_none());
+    assert!(next.finish().final_seats.is_none());
     assert_eq!(level.digest(false).seats_in_use, 0);
-    drop(runs(level.start(write, || 1, "a write that fails")));
+    drop(runs(level.start(write, 1, "a write that fails")));
     assert_eq!(level.digest(false).seats_in_use, 0);
 }
 
@@ -131,8 +146,8 @@ fn a_request_that_waits_too_long_leaves_its_queue() {
     let clock = ManualClock::new();
     let level = level(&clock, 1, QUEUES);
     let running = runs(start(&level, 1, 1));
-    let late = waits(start(&level, 1, 1));
-    let lucky = waits(start(&level, 1, 2));
+    let mut late = waits(start(&level, 1, 1));
+    let mut lucky = waits(start(&level, 1, 2));
     assert!(late.time_out().is_none());
     drop(running);
     let seats = lucky.time_out().expect("the seat came before");

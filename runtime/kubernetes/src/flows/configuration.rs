@@ -7,25 +7,31 @@ use planesmith_access::user::UserInfo;
 use planesmith_api_defs::flowcontrol::v1::{
     FlowSchema, FlowSchemaSpec, PolicyRulesWithSubjects, PriorityLevelConfiguration, PriorityLevelConfigurationSpec,
 };
-use planesmith_flow_control::{Discipline, LevelConfig, Levels};
-use planesmith_server::flow_control::Flow;
-use planesmith_server::metrics::{FlowControlMetrics, FlowSeries};
+use planesmith_flow_control::{Discipline, Level, LevelConfig, LevelState, Levels};
+use planesmith_server::flow_control::{Flow, Rejected};
+use planesmith_server::metrics::{FlowControlMetrics, FlowSeries, RejectionReason};
 use planesmith_server::request::RequestInfo;
-use planesmith_store::Position;
 
+use super::kind_gauges::KindGauges;
 use super::request_seats::Described;
 use super::rule;
 use super::served_level::ServedLevel;
 
 /// Names of the levels and schemas that exist even while they are not stored.
-const MANDATORY: [&str; 2] = ["exempt", "catch-all"];
+const MANDATORY: [&str; 2] = ["exempt", CATCH_ALL];
 
-/// A configuration, as of some positions of the stores.
+/// The name of the schema that matches the requests of all users.
+const CATCH_ALL: &str = "catch-all";
+
+/// The configuration of flow control.
 #[derive(Debug)]
 pub(super) struct Configuration {
-    pub(super) positions: [Position; 2],
-    /// In the order in which they are matched; the last one matches every request.
+    /// In the order in which they are matched.
     schemas: Vec<Arc<Schema>>,
+    /// The schema of requests that match no other.
+    catch_all: Option<Arc<Schema>>,
+    /// All levels, with those that are configured no more and still have requests.
+    levels: Vec<Arc<ServedLevel>>,
 }
 
 /// A flow schema.
@@ -34,6 +40,7 @@ pub(super) struct Schema {
     pub(super) name: String,
     pub(super) level: Arc<ServedLevel>,
     pub(super) series: Arc<FlowSeries>,
+    pub(super) kinds: Arc<KindGauges>,
     pub(super) flow: Flow,
     distinguisher: Distinguisher,
     rules: Vec<PolicyRulesWithSubjects>,
@@ -50,30 +57,25 @@ enum Distinguisher {
 impl Configuration {
     /// Configures `levels` by the stored objects. Levels that `former` has go on.
     pub(super) fn new(
-        positions: [Position; 2],
         schemas: Vec<FlowSchema>,
         stored: Vec<PriorityLevelConfiguration>,
         levels: &Levels<Described>,
         former: Option<&Configuration>,
         metrics: &FlowControlMetrics,
+        kinds: &Arc<KindGauges>,
     ) -> Self {
         let stored = with_mandatory_levels(stored);
         let configs: Vec<_> = stored
             .iter()
             .map(|level| (level.metadata.name.as_str(), config(&level.spec)))
             .collect();
-        let served: Vec<Arc<ServedLevel>> = levels
-            .configure(&configs)
-            .into_iter()
-            .map(|level| {
-                let mut known = former
-                    .iter()
-                    .flat_map(|former| &former.schemas)
-                    .map(|schema| &schema.level);
-                let known = known.find(|known| Arc::ptr_eq(known.level(), &level));
-                known.map_or_else(|| Arc::new(ServedLevel::new(level)), Arc::clone)
-            })
-            .collect();
+        let configured = levels.configure(&configs);
+        let mut all = served_levels(levels, former);
+        // The order of the stored ones.
+        let served = configured
+            .iter()
+            .map(|level| served_level(&mut all, level))
+            .collect::<Vec<_>>();
         let level = |name: &str| stored.iter().position(|level| level.metadata.name == name);
         let schemas: Vec<Arc<Schema>> = with_mandatory_schemas(schemas, |name| level(name).is_some())
             .into_iter()
@@ -82,6 +84,7 @@ impl Configuration {
                 let served = Arc::clone(&served[index]);
                 Some(Arc::new(Schema {
                     series: metrics.series(served.level().name(), &schema.metadata.name),
+                    kinds: Arc::clone(kinds),
                     level: served,
                     flow: Flow {
                         schema: uid(&schema.metadata.uid),
@@ -97,7 +100,11 @@ impl Configuration {
             .iter()
             .map(|schema| (schema.level.level().name(), schema.name.as_str()));
         metrics.keep_series(&current.collect::<Vec<_>>());
-        Self { positions, schemas }
+        Self {
+            catch_all: schemas.iter().find(|schema| schema.name == CATCH_ALL).cloned(),
+            schemas,
+            levels: all,
+        }
     }
 
     /// The schema of a request.
@@ -105,13 +112,41 @@ impl Configuration {
         self.schemas
             .iter()
             .find(|schema| schema.is_about(user, info))
-            .or(self.schemas.last())
+            .or(self.catch_all.as_ref())
     }
+}
+
+/// All present levels, with their unread answers.
+fn served_levels(levels: &Levels<Described>, former: Option<&Configuration>) -> Vec<Arc<ServedLevel>> {
+    let served = |state: LevelState<Described>| {
+        let mut known = former.iter().flat_map(|former| &former.levels);
+        let known = known.find(|known| Arc::ptr_eq(known.level(), &state.level));
+        known.map_or_else(|| Arc::new(ServedLevel::new(state.level)), Arc::clone)
+    };
+    levels.snapshot().levels.into_iter().map(served).collect()
+}
+
+/// The one of `all` that serves `level`.
+fn served_level(all: &mut Vec<Arc<ServedLevel>>, level: &Arc<Level<Described>>) -> Arc<ServedLevel> {
+    if let Some(served) = all.iter().find(|served| Arc::ptr_eq(served.level(), level)) {
+        return Arc::clone(served);
+    }
+    let served = Arc::new(ServedLevel::new(Arc::clone(level)));
+    all.push(Arc::clone(&served));
+    served
 }
 
 impl Schema {
     fn is_about(&self, user: &UserInfo, info: &RequestInfo) -> bool {
         self.rules.iter().any(|rule| rule::is_about(rule, user, info))
+    }
+
+    /// Counts a rejected request.
+    pub(super) fn reject(&self, reason: RejectionReason) -> Rejected {
+        self.series.rejected(reason);
+        Rejected {
+            retry_after: self.level.level().reject(),
+        }
     }
 
     /// The text that tells the request's flow from others of the schema.
@@ -141,7 +176,8 @@ fn distinguisher(schema: &FlowSchema) -> Distinguisher {
     }
 }
 
-/// The configuration of a level. Numbers are checked when they are written; those of broken objects count as 0.
+/// The configuration of a level. Numbers are defaulted and checked when they are written; negative ones of broken objects count as 0,
+/// and levels bound the numbers of queues.
 fn config(spec: &PriorityLevelConfigurationSpec) -> LevelConfig {
     let number = |value: i32| u32::try_from(value).unwrap_or(0);
     if let Some(limited) = &spec.limited {

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use planesmith_flow_control::TimedHistogram;
 use planesmith_server::metrics::KindReading;
-use planesmith_server::request::RequestInfo;
 
 use super::readings::distribution;
 
@@ -45,17 +44,17 @@ impl KindGauges {
     }
 
     /// Counts a request that begins a phase.
-    pub(super) fn begin(&self, phase: Phase, info: &RequestInfo, now: Instant) {
-        self.change(phase, info, now, |requests| requests.saturating_add(1));
+    pub(super) fn begin(&self, phase: Phase, is_mutating: bool, now: Instant) {
+        self.change(phase, is_mutating, now, |requests| requests.saturating_add(1));
     }
 
     /// Counts a request that ends a phase.
-    pub(super) fn end(&self, phase: Phase, info: &RequestInfo, now: Instant) {
-        self.change(phase, info, now, |requests| requests.saturating_sub(1));
+    pub(super) fn end(&self, phase: Phase, is_mutating: bool, now: Instant) {
+        self.change(phase, is_mutating, now, |requests| requests.saturating_sub(1));
     }
 
-    fn change(&self, phase: Phase, info: &RequestInfo, now: Instant, change: impl FnOnce(u32) -> u32) {
-        let index = 2 * usize::from(phase == Phase::Executing) + usize::from(!info.method().is_safe());
+    fn change(&self, phase: Phase, is_mutating: bool, now: Instant, change: impl FnOnce(u32) -> u32) {
+        let index = 2 * usize::from(phase == Phase::Executing) + usize::from(is_mutating);
         let mut gauge = self.0[index].lock().unwrap_or_else(PoisonError::into_inner);
         gauge.requests = change(gauge.requests);
         let requests = gauge.requests.into();
@@ -76,6 +75,7 @@ impl KindGauges {
             KindReading {
                 phase,
                 kind,
+                present: gauge.requests,
                 requests: distribution(&gauge.histogram),
             }
         };
@@ -87,17 +87,15 @@ impl KindGauges {
 mod tests {
     use std::time::Duration;
 
-    use http::Method;
-
     use super::*;
 
     #[test]
     fn requests_count_while_they_wait_and_execute() {
         let gauges = KindGauges::new([4, 2]);
-        let write = RequestInfo::new(&Method::POST, &"/api/v1/pods".parse().unwrap());
         let begin = Instant::now();
-        gauges.begin(Phase::Executing, &write, begin);
-        gauges.end(Phase::Executing, &write, begin + Duration::from_secs(3));
+        gauges.begin(Phase::Executing, true, begin);
+        assert_eq!(gauges.readings()[3].present, 1);
+        gauges.end(Phase::Executing, true, begin + Duration::from_secs(3));
         let readings = gauges.readings();
         let executing = &readings[3];
         assert_eq!((executing.phase, executing.kind), ("executing", "mutating"));

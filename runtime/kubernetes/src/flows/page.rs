@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Instant, SystemTime};
 
 use jiff::Timestamp;
-use planesmith_flow_control::{Levels, RequestDigest};
+use planesmith_flow_control::{LevelState, Levels, QueueDigest, RequestDigest};
 use planesmith_machinery::duration::Duration;
 use planesmith_server::flow_control::DebugPage;
 
@@ -63,47 +63,18 @@ const DETAILS: [&str; 8] = [
 /// Narrowest cell, with the space behind it.
 const NARROWEST: usize = 8;
 
-/// Renders a page.
+/// Renders a page. No lock is held while rows are rendered: the levels serve requests meanwhile.
 pub(super) fn render(page: DebugPage, levels: &Levels<Described>) -> String {
+    let levels = levels.snapshot().levels;
     let mut rows = Vec::new();
     match page {
         DebugPage::PriorityLevels => {
             rows.push(texts(&OF_LEVELS));
-            levels.visit(|name, state| {
-                let digest = state.level.digest(false);
-                let counts = digest.counts;
-                let mut row = vec![
-                    name.to_owned(),
-                    digest.active_queues.to_string(),
-                    digest.is_idle.to_string(),
-                    state.is_quiescing.to_string(),
-                    digest.waiting.to_string(),
-                    digest.executing.to_string(),
-                ];
-                row.extend(
-                    [counts.dispatched, counts.rejected, counts.timed_out, counts.cancelled]
-                        .map(|count| count.to_string()),
-                );
-                rows.push(row);
-            });
+            rows.extend(levels.iter().map(level));
         }
         DebugPage::Queues => {
             rows.push(texts(&OF_QUEUES));
-            levels.visit(|name, state| {
-                for (index, queue) in state.level.digest(true).queues.iter().enumerate() {
-                    rows.push(vec![
-                        name.to_owned(),
-                        index.to_string(),
-                        queue.waiting.to_string(),
-                        queue.executing.to_string(),
-                        queue.seats_in_use.to_string(),
-                        queue.next_start.to_string(),
-                        queue.initial_seats.to_string(),
-                        queue.max_seats.to_string(),
-                        queue.work.to_string(),
-                    ]);
-                }
-            });
+            rows.extend(levels.iter().flat_map(queues));
         }
         DebugPage::Requests { with_details } => {
             let mut head = texts(&OF_REQUESTS);
@@ -112,13 +83,47 @@ pub(super) fn render(page: DebugPage, levels: &Levels<Described>) -> String {
             }
             rows.push(head);
             let now = (Instant::now(), SystemTime::now());
-            levels.visit(|name, state| {
-                let requests = state.level.digest(true).requests;
-                rows.extend(requests.iter().map(|digest| request(name, digest, now, with_details)));
-            });
+            for level in levels.iter().map(|state| &state.level) {
+                let requests = level.digest(true).requests;
+                let row = |digest| request(level.name(), digest, now, with_details);
+                rows.extend(requests.iter().map(row));
+            }
         }
     }
     aligned(&rows)
+}
+
+fn level(state: &LevelState<Described>) -> Vec<String> {
+    let digest = state.level.digest(false);
+    let counts = digest.counts;
+    let mut row = vec![
+        state.level.name().to_owned(),
+        digest.active_queues.to_string(),
+        digest.is_idle.to_string(),
+        state.is_quiescing.to_string(),
+        digest.waiting.to_string(),
+        digest.executing.to_string(),
+    ];
+    row.extend([counts.dispatched, counts.rejected, counts.timed_out, counts.cancelled].map(|count| count.to_string()));
+    row
+}
+
+fn queues(state: &LevelState<Described>) -> Vec<Vec<String>> {
+    let queues = state.level.digest(true).queues;
+    let row = |(index, queue): (usize, &QueueDigest)| {
+        vec![
+            state.level.name().to_owned(),
+            index.to_string(),
+            queue.waiting.to_string(),
+            queue.executing.to_string(),
+            queue.seats_in_use.to_string(),
+            queue.next_start.to_string(),
+            queue.initial_seats.to_string(),
+            queue.max_seats.to_string(),
+            queue.work.to_string(),
+        ]
+    };
+    queues.iter().enumerate().map(row).collect()
 }
 
 fn request(

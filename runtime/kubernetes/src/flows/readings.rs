@@ -1,6 +1,6 @@
 //! The state of the levels, for metrics.
 
-use planesmith_flow_control::{Levels, Progress, SeatSeconds, TimedHistogram};
+use planesmith_flow_control::{LevelState, Levels, LevelsSnapshot, Progress, SeatSeconds, TimedHistogram};
 use planesmith_server::metrics::{
     DemandReading, Distribution, FlowReadings, LevelReading, ProgressReading, SeatReading,
 };
@@ -10,35 +10,36 @@ use super::request_seats::Described;
 
 /// Reads all levels.
 pub(super) fn of(levels: &Levels<Described>, kinds: &KindGauges) -> FlowReadings {
-    let mut readings = Vec::new();
-    let fair_fraction = levels.visit(|name, state| {
-        let digest = state.level.digest(false);
-        readings.push(LevelReading {
-            name: name.to_owned(),
-            seats: SeatReading {
-                nominal: state.limits.nominal,
-                lower: state.limits.min,
-                upper: state.limits.max,
-                current: state.current,
-                target: state.target,
-            },
-            demand: DemandReading {
-                average: state.demand.average,
-                deviation: state.demand.deviation,
-                high: state.demand.high,
-                smoothed: state.smoothed,
-            },
-            progress: progress(&digest.progress),
-            seat_utilization: distribution(&digest.seat_utilization),
-            waiting: distribution(&digest.waiting_utilization),
-            executing: distribution(&digest.executing_utilization),
-            demand_over_time: distribution(&digest.demand),
-        });
-    });
+    let LevelsSnapshot { levels, fraction } = levels.snapshot();
     FlowReadings {
-        fair_fraction,
-        levels: readings,
+        fair_fraction: fraction,
+        levels: levels.iter().map(level).collect(),
         kinds: kinds.readings(),
+    }
+}
+
+fn level(state: &LevelState<Described>) -> LevelReading {
+    let digest = state.level.digest(false);
+    LevelReading {
+        name: state.level.name().to_owned(),
+        seats: SeatReading {
+            nominal: state.limits.nominal,
+            lower: state.limits.min,
+            upper: state.limits.max,
+            current: state.current,
+            target: state.target,
+        },
+        demand: DemandReading {
+            average: state.demand.average,
+            deviation: state.demand.deviation,
+            high: state.demand.high,
+            smoothed: state.smoothed,
+        },
+        progress: progress(&digest.progress),
+        seat_utilization: distribution(&digest.seat_utilization),
+        waiting: distribution(&digest.waiting_utilization),
+        executing: distribution(&digest.executing_utilization),
+        demand_over_time: distribution(&digest.demand),
     }
 }
 

@@ -1,16 +1,15 @@
 //! The seats of a request.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use planesmith_access::user::UserInfo;
-use planesmith_flow_control::{Seats, WorkEstimate};
+use planesmith_flow_control::{Finished, Seats};
 use planesmith_server::in_flight;
 use planesmith_server::request::{RequestInfo, Verb};
 use tokio::runtime::Handle;
 
 use super::configuration::Schema;
-use super::kind_gauges::{KindGauges, Phase};
+use super::kind_gauges::Phase;
 
 /// The description of a request, for the pages about flow control.
 #[derive(Clone, Debug)]
@@ -23,36 +22,26 @@ pub(super) struct Described {
 /// The seats of a running request.
 #[derive(Debug)]
 pub(super) struct RequestSeats {
-    schema: Arc<Schema>,
     /// `None` once they are dropped.
     seats: Option<Seats<Described>>,
-    width: u32,
-    began: Instant,
-    info: Arc<RequestInfo>,
-    kinds: Arc<KindGauges>,
+    schema: Arc<Schema>,
+    is_mutating: bool,
+    is_watch: bool,
     /// The user who reads the answer; `None` until then.
     reader: Option<Arc<UserInfo>>,
 }
 
 impl RequestSeats {
     /// Counts a request that begins to execute.
-    pub(super) fn begin(
-        described: &Described,
-        seats: Seats<Described>,
-        estimate: &WorkEstimate,
-        kinds: &Arc<KindGauges>,
-    ) -> Self {
-        let began = Instant::now();
-        kinds.begin(Phase::Executing, &described.info, began);
-        let width = estimate.max_seats();
-        described.schema.series.began(width);
+    pub(super) fn begin(schema: Arc<Schema>, info: &RequestInfo, seats: Seats<Described>) -> Self {
+        let is_mutating = info.is_mutating();
+        schema.kinds.begin(Phase::Executing, is_mutating, seats.began());
+        schema.series.began(seats.width());
         Self {
-            schema: Arc::clone(&described.schema),
             seats: Some(seats),
-            width,
-            began,
-            info: Arc::clone(&described.info),
-            kinds: Arc::clone(kinds),
+            schema,
+            is_mutating,
+            is_watch: info.verb() == Verb::Watch,
             reader: None,
         }
     }
@@ -60,7 +49,8 @@ impl RequestSeats {
 
 impl in_flight::Seats for RequestSeats {
     fn keep_while_sending(&mut self, user: &Arc<UserInfo>) -> bool {
-        let fits = self.schema.level.begin_sending(&user.name, self.width);
+        let width = self.seats.as_ref().map_or(0, Seats::width);
+        let fits = self.schema.level.begin_sending(&user.name, width);
         if fits {
             self.reader = Some(Arc::clone(user));
         }
@@ -70,17 +60,18 @@ impl in_flight::Seats for RequestSeats {
 
 impl Drop for RequestSeats {
     fn drop(&mut self) {
-        let now = Instant::now();
-        self.kinds.end(Phase::Executing, &self.info, now);
-        let took = now.saturating_duration_since(self.began);
-        let is_watch = self.info.verb() == Verb::Watch;
-        self.schema.series.ended(self.width, took, is_watch);
-        if let Some(reader) = self.reader.take() {
-            self.schema.level.end_sending(&reader.name, self.width);
+        let Some(seats) = self.seats.take() else { return };
+        let (width, began) = (seats.width(), seats.began());
+        let Finished { at, final_seats } = seats.finish();
+        let schema = &self.schema;
+        schema.kinds.end(Phase::Executing, self.is_mutating, at);
+        schema
+            .series
+            .ended(width, at.saturating_duration_since(began), self.is_watch);
+        if let Some(reader) = &self.reader {
+            schema.level.end_sending(&reader.name, width);
         }
-        let Some(last) = self.seats.take().and_then(Seats::finish) else {
-            return;
-        };
+        let Some(last) = final_seats else { return };
         // Watches of the change need the seats for a moment longer. Without a runtime nothing else needs them.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {

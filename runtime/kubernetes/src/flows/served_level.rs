@@ -1,8 +1,8 @@
 //! A priority level, and the users who read its answers.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use planesmith_access::user::UserTotals;
 use planesmith_flow_control::Level;
 
 use super::request_seats::Described;
@@ -11,15 +11,14 @@ use super::request_seats::Described;
 #[derive(Debug)]
 pub(super) struct ServedLevel {
     level: Arc<Level<Described>>,
-    /// Users without unread answers have no entry.
-    senders: Mutex<HashMap<String, u64>>,
+    senders: UserTotals,
 }
 
 impl ServedLevel {
     pub(super) fn new(level: Arc<Level<Described>>) -> Self {
         Self {
             level,
-            senders: Mutex::default(),
+            senders: UserTotals::default(),
         }
     }
 
@@ -29,24 +28,13 @@ impl ServedLevel {
 
     /// Counts seats of an unread answer of `user`, at most half of the level for one user. False if they would be more.
     pub(super) fn begin_sending(&self, user: &str, seats: u32) -> bool {
-        let share = self.level.limit().div_ceil(2);
-        let mut senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
-        let used = senders.get(user).copied().unwrap_or_default();
-        let fits = used == 0 || used + u64::from(seats) <= share;
-        if fits {
-            senders.insert(user.to_owned(), used + u64::from(seats));
-        }
-        fits
+        let (share, seats) = (self.level.limit().div_ceil(2), u64::from(seats));
+        self.senders
+            .add_if(user, seats, |used| used == 0 || used + seats <= share)
     }
 
     /// Ends what [`begin_sending`](Self::begin_sending) counted.
     pub(super) fn end_sending(&self, user: &str, seats: u32) {
-        let mut senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(used) = senders.get_mut(user) {
-            *used = used.saturating_sub(seats.into());
-            if *used == 0 {
-                senders.remove(user);
-            }
-        }
+        self.senders.subtract(user, seats.into());
     }
 }

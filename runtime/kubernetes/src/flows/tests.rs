@@ -189,3 +189,41 @@ async fn unread_answers_of_one_user_keep_half_of_a_level() {
     let mut again = runs(begin(&control, "ann"));
     assert!(again.keep_while_sending(&reader("ann")));
 }
+
+#[tokio::test]
+async fn a_request_that_matches_nothing_has_the_catch_all_schema() {
+    let stores = memory();
+    put_level(&stores, "high", 30, json!(null)).await;
+    // The schema with the highest number, and the last name of those.
+    put_schema(&stores, "last", "high", 10_000, "ann").await;
+    let control = PriorityAndFairness::new(&stores, [10, 0], true);
+    let mut ctx = context("nobody");
+    ctx.user = Arc::new(UserInfo {
+        name: "nobody".to_owned(),
+        ..UserInfo::default()
+    });
+    let begun = control.begin(&ctx, &RequestedWork::Small);
+    assert!(begun.flow.schema.is_none() && matches!(begun.turn, Turn::Runs(_)));
+}
+
+#[tokio::test]
+async fn a_level_without_schemas_remembers_its_unread_answers() {
+    let stores = memory();
+    put_level(&stores, "four", 4, json!(null)).await;
+    put_schema(&stores, "all", "four", 10, "*").await;
+    let control = PriorityAndFairness::new(&stores, [9, 0], true);
+    let reader = context("ann").user;
+    let mut unread: Vec<_> = (0..2).map(|_| runs(begin(&control, "ann"))).collect();
+    assert!(unread.iter_mut().all(|seats| seats.keep_while_sending(&reader)));
+    put_schema(&stores, "all", "catch-all", 10, "*").await;
+    drop(runs(begin(&control, "ann")));
+    put_schema(&stores, "all", "four", 10, "*").await;
+    let mut third = runs(begin(&control, "ann"));
+    assert!(
+        !third.keep_while_sending(&reader),
+        "two unread answers have half of the level"
+    );
+    drop((unread, third));
+    let mut next = runs(begin(&control, "ann"));
+    assert!(next.keep_while_sending(&reader));
+}

@@ -3,17 +3,15 @@
 mod requested;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use axum::response::Response;
-use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
+use http::header::HeaderName;
 
 pub(crate) use self::requested::ServedObjects;
 use super::{Exchange, Filter, Step};
-use crate::flow_control::{Begun, Flow, FlowControl, Rejected, Turn};
-use crate::in_flight::{InFlight, Permit, Seats, WatchStart};
+use crate::flow_control::{Begun, Flow, FlowControl, Turn};
+use crate::in_flight::{InFlight, Seats, WatchStart};
 use crate::request::{Stage, Verb};
 use crate::response;
 
@@ -28,41 +26,23 @@ pub struct FlowControlled {
     control: Arc<dyn FlowControl>,
     in_flight: InFlight,
     objects: ServedObjects,
-    waiting: Arc<WaitingRequests>,
-}
-
-/// Numbers of waiting requests.
-#[derive(Debug, Default)]
-pub struct WaitingRequests {
-    reading: AtomicUsize,
-    writing: AtomicUsize,
 }
 
 impl FlowControlled {
     /// Asks `control`, and counts requests in `in_flight`.
     #[must_use]
-    pub(crate) fn new(
-        control: Arc<dyn FlowControl>,
-        in_flight: InFlight,
-        objects: ServedObjects,
-        waiting: Arc<WaitingRequests>,
-    ) -> Self {
+    pub(crate) fn new(control: Arc<dyn FlowControl>, in_flight: InFlight, objects: ServedObjects) -> Self {
         Self {
             control,
             in_flight,
             objects,
-            waiting,
         }
     }
 
     fn run(&self, exchange: &mut Exchange, seats: Box<dyn Seats>) {
-        let ctx = &exchange.ctx;
-        match self.in_flight.kind(&ctx.info).and_then(|places| places.take(&ctx.user)) {
-            Some(permit) => exchange.permit = Some(permit.with_seats(seats)),
-            None => {
-                let start = WatchStart::new(Permit::of_watch(seats));
-                exchange.request.extensions_mut().insert(start);
-            }
+        match self.in_flight.count(&exchange.ctx.info, seats) {
+            Ok(permit) => exchange.permit = Some(permit),
+            Err(seats) => drop(exchange.request.extensions_mut().insert(WatchStart::new(seats))),
         }
     }
 }
@@ -86,19 +66,17 @@ impl Filter for FlowControlled {
                 self.run(exchange, seats);
                 Step::Continue
             }
-            Turn::Rejected(rejected) => Step::Answer(refusal(rejected)),
+            Turn::Rejected(rejected) => Step::Answer(response::too_many_requests(rejected.retry_after)),
             Turn::Waits(seats) => Step::Wait(Box::pin(async move {
                 let (timeline, began) = (exchange.ctx.timeline.clone(), Instant::now());
-                let counted = self.waiting.count(&exchange.ctx.info);
                 let seats = seats.await;
-                drop(counted);
                 timeline.add(Stage::FlowControl, began, began.elapsed());
                 match seats {
                     Ok(seats) => {
                         self.run(exchange, seats);
                         None
                     }
-                    Err(rejected) => Some(refusal(rejected)),
+                    Err(rejected) => Some(response::too_many_requests(rejected.retry_after)),
                 }
             })),
         }
@@ -110,41 +88,6 @@ fn insert(headers: &mut HeaderMap, flow: Flow) {
         if let Some(value) = value {
             headers.insert(name, value);
         }
-    }
-}
-
-fn refusal(rejected: Rejected) -> Response {
-    let words = "Too many requests, please try again later.\n";
-    let mut response = response::plain_text(StatusCode::TOO_MANY_REQUESTS, words);
-    response
-        .headers_mut()
-        .insert(RETRY_AFTER, HeaderValue::from(rejected.retry_after));
-    response
-}
-
-impl WaitingRequests {
-    /// Numbers of waiting reading and writing requests.
-    pub(crate) fn counts(&self) -> (usize, usize) {
-        let count = |number: &AtomicUsize| number.load(Ordering::Relaxed);
-        (count(&self.reading), count(&self.writing))
-    }
-
-    fn count(&self, info: &crate::request::RequestInfo) -> Counted<'_> {
-        let number = match info.method().is_safe() {
-            true => &self.reading,
-            false => &self.writing,
-        };
-        number.fetch_add(1, Ordering::Relaxed);
-        Counted(number)
-    }
-}
-
-/// A request that counts until this is dropped.
-struct Counted<'a>(&'a AtomicUsize);
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,8 +1,5 @@
 //! The filter that limits the number of requests in flight.
 
-use http::StatusCode;
-use http::header::{HeaderValue, RETRY_AFTER};
-
 use super::{Exchange, Filter, Step};
 use crate::in_flight::InFlight;
 use crate::response;
@@ -21,11 +18,6 @@ impl Filter for InFlight {
         if exchange.permit.is_some() {
             return Step::Continue;
         }
-        let words = "Too many requests, please try again later.\n";
-        let mut response = response::plain_text(StatusCode::TOO_MANY_REQUESTS, words);
-        response
-            .headers_mut()
-            .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        Step::Answer(response)
+        Step::Answer(response::too_many_requests(1))
     }
 }

@@ -1,11 +1,10 @@
 //! The places of requests in flight and of the answers that are being sent.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
+use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo, UserTotals};
 
 /// A limited number of requests. Unread answers of one user occupy at most half of the places; a user at that bound has
 /// its further requests refused.
@@ -16,8 +15,8 @@ pub(crate) struct Places {
     taken: AtomicUsize,
     /// Number of answers that are being sent, of all users.
     sending: AtomicUsize,
-    /// The same by user name; users without such answers have no entry.
-    senders: Mutex<HashMap<String, usize>>,
+    /// The same by user.
+    senders: UserTotals,
 }
 
 /// The seats of a running request. Dropping them ends the request.
@@ -30,8 +29,7 @@ pub trait Seats: fmt::Debug + Send + Sync {
 /// The permit of a request in flight; dropping it frees the place, and the seats.
 #[derive(Debug)]
 pub struct Permit {
-    /// `None` for a watch, which has no place.
-    places: Option<Arc<Places>>,
+    places: Arc<Places>,
     holds_place: bool,
     /// The seats; `None` without flow control.
     seats: Option<Box<dyn Seats>>,
@@ -45,7 +43,7 @@ impl Places {
             limit,
             taken: AtomicUsize::new(0),
             sending: AtomicUsize::new(0),
-            senders: Mutex::default(),
+            senders: UserTotals::default(),
         })
     }
 
@@ -53,14 +51,24 @@ impl Places {
     /// them. Administrators always get one.
     pub(crate) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
-        let permit = Permit {
-            places: Some(Arc::clone(self)),
-            holds_place: true,
-            seats: None,
-            sender: None,
-        };
+        let permit = self.permit(None);
         let is_free = self.limit == 0 || (before < self.limit && !self.is_used_up_by(user));
         (is_free || user.is_in(PRIVILEGED_GROUP)).then_some(permit)
+    }
+
+    /// Returns a place for a request that has `seats`: flow control limits the requests.
+    pub(crate) fn take_with(self: &Arc<Self>, seats: Box<dyn Seats>) -> Permit {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.permit(Some(seats))
+    }
+
+    fn permit(self: &Arc<Self>, seats: Option<Box<dyn Seats>>) -> Permit {
+        Permit {
+            places: Arc::clone(self),
+            holds_place: true,
+            seats,
+            sender: None,
+        }
     }
 
     /// The number of places that are taken.
@@ -75,64 +83,36 @@ impl Places {
 
     fn is_used_up_by(&self, user: &UserInfo) -> bool {
         // Nearly always false, and then no lock is taken.
-        self.sending.load(Ordering::Relaxed) >= self.share()
-            && self
-                .senders()
-                .get(&user.name)
-                .is_some_and(|sending| *sending >= self.share())
-    }
-
-    fn senders(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sending.load(Ordering::Relaxed) >= self.share() && self.senders.of(&user.name) >= self.share() as u64
     }
 }
 
 impl Permit {
-    /// The permit of a watch, whose start needs seats and no place.
-    pub(crate) fn of_watch(seats: Box<dyn Seats>) -> Self {
-        Self {
-            places: None,
-            holds_place: false,
-            seats: Some(seats),
-            sender: None,
-        }
-    }
-
-    /// The same permit with seats.
-    pub(crate) fn with_seats(mut self, seats: Box<dyn Seats>) -> Self {
-        self.seats = Some(seats);
-        self
-    }
-
     /// The same permit while the answer to `user` is being sent. It releases its place at once if the user has its
     /// share already: many requests of one user may have been handled at the same time.
     pub(crate) fn sending_to(mut self, user: &Arc<UserInfo>) -> Self {
         if self.sender.is_some() {
             return self;
         }
+        self.sender = Some(Arc::clone(user));
         if self.seats.as_mut().is_some_and(|seats| !seats.keep_while_sending(user)) {
             self.seats = None;
         }
-        let Some(places) = self.places.clone() else { return self };
-        places.sending.fetch_add(1, Ordering::Relaxed);
-        let sending = {
-            let mut senders = places.senders();
-            let sending = senders.entry(user.name.clone()).or_default();
-            *sending += 1;
-            *sending
-        };
-        self.sender = Some(Arc::clone(user));
-        if places.limit > 0 && sending > places.share() && !user.is_in(PRIVILEGED_GROUP) {
-            self.leave_place();
+        let places = &self.places;
+        // Places without a limit have no shares.
+        if places.limit > 0 {
+            places.sending.fetch_add(1, Ordering::Relaxed);
+            let sending = places.senders.add(&user.name, 1);
+            if sending > places.share() as u64 && !user.is_in(PRIVILEGED_GROUP) {
+                self.leave_place();
+            }
         }
         self
     }
 
     fn leave_place(&mut self) {
-        if let Some(places) = &self.places
-            && std::mem::take(&mut self.holds_place)
-        {
-            places.taken.fetch_sub(1, Ordering::Relaxed);
+        if std::mem::take(&mut self.holds_place) {
+            self.places.taken.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -140,18 +120,13 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.leave_place();
-        let (Some(user), Some(places)) = (self.sender.take(), &self.places) else {
-            return;
-        };
-        let mut senders = places.senders();
-        if let Some(sending) = senders.get_mut(&user.name) {
-            *sending -= 1;
-            if *sending == 0 {
-                senders.remove(&user.name);
-            }
+        let places = &self.places;
+        if let Some(user) = self.sender.take()
+            && places.limit > 0
+        {
+            places.senders.subtract(&user.name, 1);
+            places.sending.fetch_sub(1, Ordering::Relaxed);
         }
-        drop(senders);
-        places.sending.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -181,6 +156,6 @@ mod tests {
         drop(places.take(&ann).expect("she read three"));
         drop((unread, other));
         assert_eq!((places.taken(), places.sending.load(Ordering::Relaxed)), (0, 0));
-        assert!(places.senders().is_empty());
+        assert!(places.senders.is_empty());
     }
 }

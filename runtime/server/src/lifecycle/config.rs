@@ -16,8 +16,7 @@ use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
     CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowControlled, GoAway,
-    Impersonation, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace, WaitingRequests,
-    WarningHeaders,
+    Impersonation, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::flow_control::FlowControl;
 use crate::in_flight::{InFlight, InFlightLimits};
@@ -113,7 +112,6 @@ pub struct CompletedConfig {
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) in_flight: InFlight,
-    pub(super) waiting: Arc<WaitingRequests>,
     /// The stored objects, once the chain is assembled.
     pub(super) objects: ServedObjects,
 }
@@ -162,7 +160,6 @@ impl Config {
                 Some(_) => InFlight::unlimited(),
                 None => InFlight::new(self.in_flight),
             },
-            waiting: Arc::default(),
             objects: ServedObjects::default(),
         };
         let filters = self.filters(&load)?;
@@ -227,7 +224,6 @@ impl Config {
                 Arc::clone(control),
                 load.in_flight.clone(),
                 load.objects.clone(),
-                Arc::clone(&load.waiting),
             )),
             None => Box::new(load.in_flight.clone()),
         });

@@ -45,7 +45,7 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
     metrics.requests().set_inventory(Box::new(merged.tables.clone()));
     let show = move || {
         let readings = flow_control.as_ref().map(|control| control.readings());
-        metrics.answer(&load.in_flight, load.waiting.counts(), readings.as_ref())
+        metrics.answer(&load.in_flight, readings.as_ref())
     };
     router = router.route("/metrics", any(move || std::future::ready(show()))).route(
         "/metrics/slis",

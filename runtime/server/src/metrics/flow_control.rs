@@ -12,6 +12,7 @@ use prometheus::{
 };
 
 use super::flow_readings::{Distribution, FlowReadings, LevelReading};
+use super::rejection_reason::RejectionReason;
 use super::{VALID, add, counters, gauges, histograms};
 
 /// kube-apiserver's buckets, in seconds.
@@ -27,6 +28,8 @@ const SEATS: [f64; 4] = [1.0, 2.0, 4.0, 10.0];
 const FLOW: [&str; 2] = ["priority_level", "flow_schema"];
 const LEVEL: [&str; 1] = ["priority_level"];
 
+const EXECUTING_SEATS: &str = "Seats of the executing requests.";
+
 /// Metrics of flow control.
 #[derive(Debug)]
 pub struct FlowControlMetrics {
@@ -36,7 +39,7 @@ pub struct FlowControlMetrics {
     queue_length: HistogramVec,
     executing: IntGaugeVec,
     executing_seats: IntGaugeVec,
-    seats_in_use: IntGaugeVec,
+    not_accommodated: IntCounterVec,
     waited: HistogramVec,
     executed: HistogramVec,
     estimated_seats: HistogramVec,
@@ -63,12 +66,13 @@ struct LevelGauges {
 #[derive(Debug)]
 pub struct FlowSeries {
     dispatched: IntCounter,
-    rejected: [(&'static str, IntCounter); 4],
+    /// By [`RejectionReason`].
+    rejected: [IntCounter; 4],
     queued: IntGauge,
     queue_length: Histogram,
     executing: IntGauge,
     executing_seats: IntGauge,
-    seats_in_use: IntGauge,
+    not_accommodated: IntCounter,
     waited: Histogram,
     waited_in_vain: Histogram,
     executed: Histogram,
@@ -87,6 +91,9 @@ impl FlowControlMetrics {
         let gauge = |metric: &str, help: &str| gauges(registry, &name(metric), help, &FLOW);
         let distributions = Distributions::default();
         add(registry, distributions.clone());
+        let executing_seats = gauge("current_executing_seats", EXECUTING_SEATS);
+        let in_use = name("request_concurrency_in_use");
+        add(registry, Alias::new(executing_seats.clone(), in_use, EXECUTING_SEATS));
         Self {
             dispatched: counters(
                 registry,
@@ -111,8 +118,13 @@ impl FlowControlMetrics {
                 "current_executing_requests",
                 "Requests that execute; watches until they have started.",
             ),
-            executing_seats: gauge("current_executing_seats", "Seats of the executing requests."),
-            seats_in_use: gauge("request_concurrency_in_use", "Seats of the executing requests."),
+            executing_seats,
+            not_accommodated: counters(
+                registry,
+                &name("request_dispatch_no_accommodation_total"),
+                "Times that the next request did not fit into the free seats.",
+                &FLOW,
+            ),
             waited: timed(
                 "request_wait_duration_seconds",
                 "Time that requests wait in queues, in seconds.",
@@ -163,15 +175,14 @@ impl FlowControlMetrics {
     fn new_series(&self, level: &str, schema: &str) -> FlowSeries {
         let flow = [level, schema];
         let with = |third| [level, schema, third];
-        let reasons = ["queue-full", "concurrency-limit", "time-out", "cancelled"];
         FlowSeries {
             dispatched: self.dispatched.with_label_values(&flow),
-            rejected: reasons.map(|reason| (reason, self.rejected.with_label_values(&with(reason)))),
+            rejected: RejectionReason::ALL.map(|reason| self.rejected.with_label_values(&with(reason.as_str()))),
             queued: self.queued.with_label_values(&flow),
             queue_length: self.queue_length.with_label_values(&flow),
             executing: self.executing.with_label_values(&flow),
             executing_seats: self.executing_seats.with_label_values(&flow),
-            seats_in_use: self.seats_in_use.with_label_values(&flow),
+            not_accommodated: self.not_accommodated.with_label_values(&flow),
             waited: self.waited.with_label_values(&with("true")),
             waited_in_vain: self.waited.with_label_values(&with("false")),
             executed: self.executed.with_label_values(&with("regular")),
@@ -184,15 +195,17 @@ impl FlowControlMetrics {
     fn forget(&self, level: &str, schema: &str) {
         let flow = [level, schema];
         // Series that nothing was counted in may be missing.
-        let _ = self.dispatched.remove_label_values(&flow);
-        for gauge in [&self.queued, &self.executing, &self.executing_seats, &self.seats_in_use] {
+        for counter in [&self.dispatched, &self.not_accommodated] {
+            let _ = counter.remove_label_values(&flow);
+        }
+        for gauge in [&self.queued, &self.executing, &self.executing_seats] {
             let _ = gauge.remove_label_values(&flow);
         }
         for histogram in [&self.queue_length, &self.estimated_seats, &self.watches] {
             let _ = histogram.remove_label_values(&flow);
         }
-        for reason in ["queue-full", "concurrency-limit", "time-out", "cancelled"] {
-            let _ = self.rejected.remove_label_values(&[level, schema, reason]);
+        for reason in RejectionReason::ALL {
+            let _ = self.rejected.remove_label_values(&[level, schema, reason.as_str()]);
         }
         for execute in ["true", "false"] {
             let _ = self.waited.remove_label_values(&[level, schema, execute]);
@@ -339,18 +352,17 @@ impl FlowSeries {
         self.queue_length.observe(length as f64);
     }
 
-    /// Counts the end of a wait.
-    pub fn left_queue(&self, waited: Duration, executes: bool) {
+    /// Counts the end of a wait, during which the request was the next one and did not fit `not_accommodated` times.
+    pub fn left_queue(&self, waited: Duration, executes: bool, not_accommodated: u64) {
         self.queued.dec();
+        self.not_accommodated.inc_by(not_accommodated);
         let histogram = if executes { &self.waited } else { &self.waited_in_vain };
         histogram.observe(waited.as_secs_f64());
     }
 
     /// Counts a rejected request.
-    pub fn rejected(&self, reason: &str) {
-        if let Some((_, counter)) = self.rejected.iter().find(|(known, _)| *known == reason) {
-            counter.inc();
-        }
+    pub fn rejected(&self, reason: RejectionReason) {
+        self.rejected[reason as usize].inc();
     }
 
     /// Counts a request that executes with `seats`.
@@ -358,16 +370,50 @@ impl FlowSeries {
         self.dispatched.inc();
         self.executing.inc();
         self.executing_seats.add(seats.into());
-        self.seats_in_use.add(seats.into());
     }
 
     /// Counts the end of a request that executed with `seats`.
     pub fn ended(&self, seats: u32, took: Duration, is_watch: bool) {
         self.executing.dec();
         self.executing_seats.sub(seats.into());
-        self.seats_in_use.sub(seats.into());
         let histogram = if is_watch { &self.watches_begun } else { &self.executed };
         histogram.observe(took.as_secs_f64());
+    }
+}
+
+/// A gauge under a second name, so that it is counted once.
+struct Alias {
+    gauge: IntGaugeVec,
+    name: String,
+    help: &'static str,
+    desc: Desc,
+}
+
+impl Alias {
+    fn new(gauge: IntGaugeVec, name: String, help: &'static str) -> Self {
+        let labels = FLOW.map(str::to_owned).to_vec();
+        let desc = Desc::new(name.clone(), help.to_owned(), labels, HashMap::new()).expect(VALID);
+        Self {
+            gauge,
+            name,
+            help,
+            desc,
+        }
+    }
+}
+
+impl Collector for Alias {
+    fn desc(&self) -> Vec<&Desc> {
+        vec![&self.desc]
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        let mut families = self.gauge.collect();
+        for family in &mut families {
+            family.set_name(self.name.clone());
+            family.set_help(self.help.to_owned());
+        }
+        families
     }
 }
 
@@ -485,9 +531,9 @@ mod tests {
         let series = metrics.series("system", "nodes");
         series.arrived(2, Some(12));
         series.queued(3);
-        series.left_queue(Duration::from_millis(30), true);
+        series.left_queue(Duration::from_millis(30), true, 5);
         series.began(2);
-        series.rejected("queue-full");
+        series.rejected(RejectionReason::QueueFull);
         let mut level = LevelReading::new("system");
         level.seats.nominal = 74;
         level.seat_utilization = Distribution {
@@ -505,6 +551,8 @@ mod tests {
             "apiserver_flowcontrol_seat_fair_frac 0.5",
             "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"system\"} 74",
             "apiserver_flowcontrol_current_executing_seats{flow_schema=\"nodes\",priority_level=\"system\"} 2",
+            "apiserver_flowcontrol_request_concurrency_in_use{flow_schema=\"nodes\",priority_level=\"system\"} 2",
+            "apiserver_flowcontrol_request_dispatch_no_accommodation_total{flow_schema=\"nodes\",priority_level=\"system\"} 5",
             "apiserver_flowcontrol_rejected_requests_total{flow_schema=\"nodes\",priority_level=\"system\",reason=\"queue-full\"} 1",
             "apiserver_flowcontrol_priority_level_seat_utilization_bucket{phase=\"executing\",priority_level=\"system\",le=\"1\"} 9",
             "apiserver_flowcontrol_priority_level_seat_utilization_sum{phase=\"executing\",priority_level=\"system\"} 2.5",

@@ -18,8 +18,20 @@ pub struct KindReading {
     pub phase: &'static str,
     /// `readOnly` or `mutating`.
     pub kind: &'static str,
+    /// Their present number.
+    pub present: u32,
     /// Their number as a fraction of the limit, over time.
     pub requests: Distribution,
+}
+
+impl FlowReadings {
+    /// The number of waiting requests of `kind`.
+    pub(super) fn waiting(&self, kind: &str) -> u32 {
+        let mut kinds = self.kinds.iter();
+        kinds
+            .find(|reading| reading.phase == "waiting" && reading.kind == kind)
+            .map_or(0, |reading| reading.present)
+    }
 }
 
 /// The state of one level.

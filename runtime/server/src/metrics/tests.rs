@@ -29,7 +29,7 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
 }
 
 async fn rendered(metrics: &Metrics) -> String {
-    let response = metrics.answer(&InFlight::new(InFlightLimits::default()), (0, 0), None);
+    let response = metrics.answer(&InFlight::new(InFlightLimits::default()), None);
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 

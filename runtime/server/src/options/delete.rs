@@ -6,7 +6,7 @@ use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{meta, validation};
 
-use super::{flag, number};
+use super::number;
 use crate::features::ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION;
 use crate::request::Query;
 
@@ -45,13 +45,11 @@ impl DeleteOptions {
     pub(crate) fn from_query(query: Query<'_>, features: &Features) -> ApiResult<Self> {
         let sent = meta::DeleteOptions {
             grace_period_seconds: number(query, "gracePeriodSeconds")?,
-            orphan_dependents: flag(query, "orphanDependents"),
+            orphan_dependents: query.flag("orphanDependents"),
             propagation_policy: query.first("propagationPolicy").map(Cow::into_owned),
             dry_run: query.all("dryRun").map(Cow::into_owned).collect(),
-            ignore_store_read_error_with_cluster_breaking_potential: flag(
-                query,
-                "ignoreStoreReadErrorWithClusterBreakingPotential",
-            ),
+            ignore_store_read_error_with_cluster_breaking_potential: query
+                .flag("ignoreStoreReadErrorWithClusterBreakingPotential"),
             ..meta::DeleteOptions::default()
         };
         Self::new(sent, features)

@@ -7,7 +7,7 @@ use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::ApiResult;
 
-use super::{check, flag, number};
+use super::{check, number, parse_version_field};
 use crate::features::WATCH_LIST;
 use crate::request::Query;
 
@@ -68,7 +68,7 @@ impl<'q> ListOptions<'q> {
     ///
     /// If only the path makes the request a watch, the parameters are checked as those of a list.
     pub(crate) fn for_watch(query: Query<'q>, features: &Features) -> ApiResult<Self> {
-        if flag(query, "watch") != Some(true) {
+        if query.flag("watch") != Some(true) {
             return Self::for_list(query);
         }
         let (mut options, mut matched) = Self::read(query)?;
@@ -102,6 +102,22 @@ impl<'q> ListOptions<'q> {
         self.send_initial_events == Some(true)
     }
 
+    /// True if the client accepts any state, in one page.
+    pub(crate) fn accepts_any_state(&self) -> bool {
+        self.resource_version == "0"
+    }
+
+    /// Objects per page of a list; `None` means all.
+    pub(crate) fn page_limit(&self) -> Option<usize> {
+        let limit = self.limit.filter(|_| !self.accepts_any_state())?;
+        Some(usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// True for a watch that begins with the existing objects.
+    pub(crate) fn watches_from_state(&self) -> bool {
+        parse_version_field(&self.resource_version).is_ok_and(|version| self.start(version) == Start::State)
+    }
+
     /// The start of a watch from `version`.
     pub(crate) fn start(&self, version: u64) -> Start {
         match self.send_initial_events {
@@ -130,8 +146,8 @@ impl<'q> ListOptions<'q> {
             limit: limit.filter(|limit| *limit > 0),
             continue_token: text("continue"),
             timeout: timeout.map(|seconds| Duration::from_secs(seconds).min(LONGEST_WATCH)),
-            bookmarks: flag(query, "allowWatchBookmarks").unwrap_or(false),
-            send_initial_events: flag(query, "sendInitialEvents"),
+            bookmarks: query.flag("allowWatchBookmarks").unwrap_or(false),
+            send_initial_events: query.flag("sendInitialEvents"),
         };
         Ok((options, matched))
     }

@@ -7,7 +7,6 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{meta, validation};
 
-use super::flag;
 use crate::request::Query;
 
 /// The parameters of a create, an update or a patch.
@@ -50,7 +49,7 @@ impl<'q> WriteOptions<'q> {
     /// Reads the parameters of a PATCH that is not an apply.
     pub(crate) fn for_patch(query: Query<'q>) -> ApiResult<Self> {
         let mut errors = FieldErrors::default();
-        if flag(query, "force").is_some() {
+        if query.flag("force").is_some() {
             errors.forbidden("force", "may not be specified for non-apply patch");
         }
         Self::read(query, "PatchOptions", errors)
@@ -63,7 +62,7 @@ impl<'q> WriteOptions<'q> {
             errors.required("fieldManager", "is required for apply patch");
         }
         let options = Self::read(query, "PatchOptions", errors)?;
-        let force = flag(query, "force").unwrap_or_default();
+        let force = query.flag("force").unwrap_or_default();
         Ok(Self { force, ..options })
     }
 

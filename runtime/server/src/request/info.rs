@@ -292,6 +292,12 @@ impl RequestInfo {
         path.get(at..).unwrap_or_default()
     }
 
+    /// True if the request may change something, by its method.
+    #[must_use]
+    pub fn is_mutating(&self) -> bool {
+        !matches!(self.method, Method::GET | Method::HEAD | Method::OPTIONS)
+    }
+
     /// True if the client, or the size of the store, decides how long the answer lasts: watches, streams into a workload, and
     /// work on the whole store.
     ///
@@ -371,10 +377,7 @@ fn span(start: usize, end: usize) -> Span {
 
 /// True if the query's first `watch` parameter is anything but `false` or `0`.
 fn requests_watch(query: &str) -> bool {
-    let Some(value) = Query::new(query).first("watch") else {
-        return false;
-    };
-    !(value.eq_ignore_ascii_case("false") || value == "0")
+    Query::new(query).flag("watch") == Some(true)
 }
 
 /// The exact name that a field selector requires, if it requires one.

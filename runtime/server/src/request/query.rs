@@ -36,6 +36,13 @@ impl<'q> Query<'q> {
             .map(|(_, value)| decode(value))
     }
 
+    /// A boolean parameter: present, and neither `false` nor `0`; `None` when it is absent.
+    #[must_use]
+    pub fn flag(self, name: &str) -> Option<bool> {
+        let value = self.first(name)?;
+        Some(!(value.eq_ignore_ascii_case("false") || value == "0"))
+    }
+
     /// The first value of the parameter `name`.
     #[must_use]
     pub fn first(self, name: &str) -> Option<Cow<'q, str>> {

@@ -158,8 +158,8 @@ impl Endpoint {
     }
 
     async fn window(&self, call: &Call, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {
-        let limit = options.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let any = options.resource_version == "0";
+        let limit = options.page_limit();
+        let any = options.accepts_any_state();
         if !options.continue_token.is_empty() {
             let token = ContinueToken::decode(&options.continue_token)?;
             if !any && !options.resource_version.is_empty() {
@@ -177,8 +177,6 @@ impl Endpoint {
                 }
             };
             let start = Some(format!("{base}{}", token.start));
-            // A client that accepts any state gets all of the rest.
-            let limit = limit.filter(|_| !any);
             return Ok(Window { at, start, limit });
         }
         let version = parse_version_field(&options.resource_version)
@@ -190,7 +188,7 @@ impl Endpoint {
             return Ok(Window {
                 at: At::Latest,
                 start: None,
-                limit: limit.filter(|_| !any),
+                limit,
             });
         }
         self.wait_for(call, version).await?;

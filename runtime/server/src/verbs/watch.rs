@@ -87,10 +87,8 @@ impl Endpoint {
         let shutdown = call.ctx.shutdown.clone();
         let turns = self.stores().offload().turns(&call.ctx.user);
         let start = call.parts.extensions.get::<WatchStart>().cloned();
-        let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown)
-            .at(place)
-            .starting(start);
-        let chunks = stream.run(initial);
+        let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown).at(place);
+        let chunks = stream.run(initial, start);
         Ok(match self.has_converter() {
             true => answer(call, output, dedicated_task::run(chunks)),
             false => answer(call, output, chunks),

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use planesmith_machinery::feature::Features;
 
 use crate::chain::SharedTable;
-use crate::features::WATCH_LIST;
 use crate::flow_control::{ListedWork, RequestedWork};
+use crate::options::ListOptions;
 use crate::request::{Query, RequestInfo, Verb};
 use crate::stores::ResourceStore;
 
@@ -26,14 +26,12 @@ impl ServedObjects {
 
     /// The facts about the work of a request.
     pub(super) fn requested(&self, info: &RequestInfo, query: &str, features: &Features) -> RequestedWork {
-        let wanted = match info.verb() {
-            Verb::List => true,
-            Verb::Watch => begins_with_a_list(Query::new(query), features),
-            Verb::Create | Verb::Update | Verb::Patch | Verb::Delete => return self.write(info),
-            _ => false,
-        };
-        match wanted.then(|| self.store(info)).flatten() {
-            Some(store) => RequestedWork::List(list(&store, info, Query::new(query))),
+        if let Verb::Create | Verb::Update | Verb::Patch | Verb::Delete = info.verb() {
+            return self.write(info);
+        }
+        let limit = page_limit(info, Query::new(query), features);
+        match limit.and_then(|limit| Some((limit, self.store(info)?))) {
+            Some((limit, store)) => RequestedWork::List(list(&store, info, limit)),
             None => RequestedWork::Small,
         }
     }
@@ -68,27 +66,70 @@ impl ServedObjects {
     }
 }
 
-fn list(store: &ResourceStore, info: &RequestInfo, query: Query<'_>) -> ListedWork {
-    let stats = store.collection().stats();
-    // A list that accepts any state gets all of it.
-    let is_paged = query.first("resourceVersion").as_deref() != Some("0");
-    let limit = query.first("limit").and_then(|limit| limit.parse().ok());
+/// The page size of a request that lists objects, or `Some(None)` if it lists all of them; `None` for a request that lists none. The
+/// options are those that the handlers read, so that no spelling of a list is estimated as less.
+fn page_limit(info: &RequestInfo, query: Query<'_>, features: &Features) -> Option<Option<usize>> {
+    // The handlers refuse options that cannot be read, before they list anything.
+    match info.verb() {
+        Verb::List => ListOptions::for_list(query).ok().map(|options| options.page_limit()),
+        Verb::Watch => {
+            let options = ListOptions::for_watch(query, features).ok()?;
+            options.watches_from_state().then_some(None)
+        }
+        _ => None,
+    }
+}
+
+fn list(store: &ResourceStore, info: &RequestInfo, limit: Option<usize>) -> ListedWork {
+    let size = store.collection().size();
     ListedWork {
-        objects: stats.entries,
-        bytes: stats.bytes,
-        limit: limit.filter(|limit| is_paged && *limit > 0),
+        objects: size.entries,
+        bytes: size.bytes,
+        limit,
         is_of_one: !info.name().is_empty(),
     }
 }
 
-/// True if a watch begins with the existing objects.
-fn begins_with_a_list(query: Query<'_>, features: &Features) -> bool {
-    if features.has(&WATCH_LIST)
-        && query
-            .first("sendInitialEvents")
-            .is_some_and(|value| value == "true" || value == "1")
-    {
-        return true;
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, expected: Option<Option<usize>>) {
+        let uri: http::Uri = path.parse().unwrap();
+        let info = RequestInfo::new(&Method::GET, &uri);
+        let query = Query::new(uri.query().unwrap_or_default());
+        assert_eq!(page_limit(&info, query, Features::defaults()), expected, "{path}");
     }
-    matches!(query.first("resourceVersion").as_deref(), None | Some("" | "0"))
+
+    #[test]
+    fn lists_are_estimated_by_the_options_that_they_are_served_with() {
+        check("/api/v1/pods", Some(None));
+        check("/api/v1/pods?limit=5", Some(Some(5)));
+        check("/api/v1/pods?limit=5&resourceVersion=0", Some(None));
+        check("/api/v1/pods?limit=-5", Some(None));
+        check("/api/v1/pods?limit=five", None);
+        check("/api/v1/namespaces/n/pods/p", None);
+    }
+
+    #[test]
+    fn watches_from_any_spelling_of_the_state_are_estimated_as_whole_lists() {
+        for query in [
+            "watch=1",
+            "watch=yes&limit=1",
+            "watch=1&resourceVersion=0",
+            "watch=1&resourceVersion=00",
+            "watch=1&resourceVersion=5&sendInitialEvents=yes&resourceVersionMatch=NotOlderThan",
+        ] {
+            check(&format!("/api/v1/pods?{query}"), Some(None));
+        }
+        check("/api/v1/watch/pods?resourceVersion=000", Some(None));
+        check("/api/v1/pods?watch=1&resourceVersion=5", None);
+        check(
+            "/api/v1/pods?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
+            None,
+        );
+    }
 }

@@ -12,14 +12,14 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
-use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::bookmarks::Bookmarks;
 use super::chunk::Chunk;
 use super::failure;
 use super::frames::Frames;
 use super::unsent::Unsent;
-use crate::in_flight::WatchStart;
+use crate::in_flight::{TimedStart, WatchStart};
 use crate::metrics::WatchMetrics;
 use crate::offload::{Cost, Turns, block_in_place};
 use crate::own_task::OwnTask;
@@ -67,9 +67,7 @@ pub(super) struct WatchStream {
     /// The place among the watches of the user.
     _place: Option<WatchPlace>,
     /// The seats until the initial events are sent; `None` without flow control.
-    start: Option<WatchStart>,
-    /// Time until which the watch keeps the seats at most.
-    keeps_seats_until: Instant,
+    start: Option<TimedStart>,
 }
 
 /// The progress of a watch.
@@ -118,7 +116,6 @@ impl WatchStream {
             unsent: Unsent::default(),
             _place: None,
             start: None,
-            keeps_seats_until: Instant::now() + SEAT_TIMEOUT,
         };
         watch.set_timer();
         watch
@@ -130,17 +127,17 @@ impl WatchStream {
         self
     }
 
-    /// The same watch, with the seats that it needs until its initial events are sent.
-    pub(super) fn starting(mut self, start: Option<WatchStart>) -> Self {
-        self.start = start;
-        self
-    }
-
-    /// The chunks of the body. Few chunks are created for a client that does not read: its events stay in the history.
-    pub(super) fn run(mut self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+    /// The chunks of the body. Few chunks are created for a client that does not read: its events stay in the history. The watch has
+    /// the seats of `start` until its initial events are sent.
+    pub(super) fn run(
+        mut self,
+        initial: Initial,
+        start: Option<WatchStart>,
+    ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         self.metrics.initial(initial.entries.len());
-        if initial.entries.is_empty() {
-            self.started();
+        match start {
+            Some(start) if initial.entries.is_empty() => start.finish(),
+            start => self.start = start.map(|start| start.within(SEAT_TIMEOUT)),
         }
         let phase = Phase::Initial(initial);
         stream::unfold((self, phase), |(mut watch, phase)| async move {
@@ -224,20 +221,8 @@ impl WatchStream {
         }
     }
 
-    /// Gives the seats back: no more than the changes of others is to be sent.
-    fn started(&mut self) {
-        if let Some(start) = self.start.take() {
-            start.finish();
-        }
-    }
-
     /// A chunk of initial events, empty when none are left; `None` when the watch ends before the client reads it.
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
-        // A client that reads slowly does not keep the seats of others.
-        let end = self.keeps_seats_until;
-        if self.start.is_some() && timeout_at(end, self.unsent.writable()).await.is_err() {
-            self.started();
-        }
         tokio::select! {
             biased;
             () = self.unsent.writable() => {}
@@ -271,7 +256,8 @@ impl WatchStream {
         if !initial.entries.is_empty() {
             return Ok((chunk.into(), Phase::Initial(initial)));
         }
-        self.started();
+        // No more than the changes of others is to be sent.
+        self.start = None;
         if let Some(revision) = initial.end {
             chunk.extend_from_slice(&self.frames.bookmark(revision, true)?);
             if let Some(received) = initial.received {
