@@ -117,7 +117,9 @@ async fn etcdctl(url: &str, arguments: &[&str]) -> Option<String> {
         .arg(format!("--endpoints={url}"))
         .args(arguments)
         .stdin(Stdio::null());
-    let output = command.output().await.ok()?;
+    let output = command.output().await.unwrap_or_else(|error| {
+        panic!("etcdctl: {error}; install the package etcd-client, or set PLANESMITH_WITHOUT_ETCD=1")
+    });
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     output.status.success().then_some(printed)
 }
