@@ -10,7 +10,7 @@ use planesmith_e2e::{Connection, Endpoint};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::load::{self, Pool, Read, Write, Writes};
+use super::load::{self, Pool, Read, WRITERS, Writes};
 use super::objects::{self, Sample};
 use super::steady::cpu_of;
 use super::subject::{Program, Subject};
@@ -21,8 +21,6 @@ const BINDINGS: usize = 10_000;
 /// The number of operations per round.
 const GETS: usize = 20_000;
 const CREATES: usize = 4_000;
-
-const CLIENTS: usize = 16;
 
 /// The account of the load, which has the rights that it needs and no others.
 const ACCOUNT: &str = "default";
@@ -144,7 +142,7 @@ impl Client {
 
     /// Creates the role of the account, its binding, and those of many others.
     async fn bind(&self) -> Result<()> {
-        let pool = Pool::open(&self.subject.endpoint, CLIENTS).await?;
+        let pool = Pool::open(&self.subject.endpoint, WRITERS).await?;
         let rbac = format!(
             "/apis/rbac.authorization.k8s.io/v1/namespaces/{}",
             objects::WRITTEN_NAMESPACE
@@ -170,27 +168,27 @@ impl Client {
             create(number, format!("{rbac}/rolebindings"), binding)
         });
         futures_util::stream::iter(bindings)
-            .buffer_unordered(CLIENTS)
+            .buffer_unordered(WRITERS)
             .try_collect()
             .await
     }
 
     /// Returns the processor time of a GET, in microseconds.
     async fn get(&self, total: usize) -> Result<f64> {
-        let pool = Pool::open(&self.endpoint, CLIENTS).await?;
+        let pool = Pool::open(&self.endpoint, WRITERS).await?;
         let prefix = "read-";
         let path = Sample::ConfigMap.object(objects::WRITTEN_NAMESPACE, &format!("{prefix}{}", objects::name(0)));
         if pool.connection(0).get(&path).await?.status == 404 {
             Self::writes(prefix, 1, 0).run(&pool).await?;
         }
         let read = Read::json(path);
-        let (cpu, ()) = cpu_of(&self.subject, load::read(&pool, &read, total, CLIENTS)).await?;
+        let (cpu, ()) = cpu_of(&self.subject, load::read(&pool, &read, total, WRITERS)).await?;
         Ok(cpu.as_secs_f64() * 1e6 / total as f64)
     }
 
     /// Returns the processor time of a durable create, in microseconds.
     async fn create(&self, total: usize, round: usize) -> Result<f64> {
-        let pool = Pool::open(&self.endpoint, CLIENTS).await?;
+        let pool = Pool::open(&self.endpoint, WRITERS).await?;
         let prefix = format!("round-{round}-");
         let (cpu, _) = cpu_of(&self.subject, Self::writes(&prefix, total, round).run(&pool)).await?;
         self.subject
@@ -201,14 +199,9 @@ impl Client {
 
     fn writes(prefix: &str, total: usize, round: usize) -> Writes<'_> {
         Writes {
-            how: Write::Create,
-            sample: Sample::ConfigMap,
-            namespace: objects::WRITTEN_NAMESPACE,
             prefix,
-            objects: total,
-            total,
-            writers: CLIENTS,
             round,
+            ..Writes::creates(Sample::ConfigMap, objects::WRITTEN_NAMESPACE, total)
         }
     }
 }

@@ -4,11 +4,9 @@ use anyhow::Result;
 use planesmith_e2e::Connection;
 
 use super::lifecycle::megabytes;
-use super::load::{Pool, Write, Writes};
+use super::load::{Pool, WRITERS, Writes};
 use super::objects::{self, Sample};
 use super::subject::{Program, Subject};
-
-const WRITERS: usize = 16;
 
 /// Objects of one kind, and the rows about them.
 #[derive(Clone, Copy, Debug)]
@@ -51,16 +49,7 @@ impl Content {
         subject.prepare().await?;
         eprintln!("    filling a server with {objects} objects");
         let pool = Pool::open(&subject.endpoint, WRITERS).await?;
-        let fill = Writes {
-            how: Write::Create,
-            sample: self.sample,
-            namespace: objects::READ_NAMESPACE,
-            prefix: "",
-            objects,
-            total: objects,
-            writers: WRITERS,
-            round: 0,
-        };
+        let fill = Writes::creates(self.sample, objects::READ_NAMESPACE, objects);
         fill.run(&pool).await?;
         drop(pool);
         let wire = self.wire_megabytes(&subject).await?;

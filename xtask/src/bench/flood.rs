@@ -11,7 +11,7 @@ use planesmith_e2e::{Connection, Endpoint};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinSet;
 
-use super::load::{Pool, Write, Writes};
+use super::load::{Pool, WRITERS, Writes};
 use super::objects::{self, Sample};
 use super::steady::percentile;
 use super::subject::{Program, Subject};
@@ -62,17 +62,8 @@ impl Flood {
     pub(crate) async fn start(program: &Program, quick: bool) -> Result<Self> {
         let (subject, _) = program.start().await?;
         subject.prepare().await?;
-        let fill = Writes {
-            how: Write::Create,
-            sample: Sample::Pod,
-            namespace: objects::READ_NAMESPACE,
-            prefix: "",
-            objects: PODS,
-            total: PODS,
-            writers: 16,
-            round: 0,
-        };
-        fill.run(&Pool::open(&subject.endpoint, 16).await?).await?;
+        let fill = Writes::creates(Sample::Pod, objects::READ_NAMESPACE, PODS);
+        fill.run(&Pool::open(&subject.endpoint, WRITERS).await?).await?;
         let divisor = if quick { 4 } else { 1 };
         Ok(Self { subject, divisor })
     }

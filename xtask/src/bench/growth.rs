@@ -9,7 +9,7 @@ use http::Method;
 use planesmith_e2e::{Connection, Endpoint};
 use tokio::task::JoinSet;
 
-use super::load::{self, Pool, Read, Write, Writes};
+use super::load::{self, Pool, Read, WRITERS, Write, Writes};
 use super::objects::{self, Sample};
 use super::steady::{cpu_of, percentile};
 use super::subject::{Program, Subject};
@@ -25,8 +25,6 @@ const CROWD: usize = 2_000;
 
 /// The number of creates per round; each is delivered before the next one starts.
 const CREATES: usize = 60;
-
-const WRITERS: usize = 16;
 
 /// The pause between two creates, in which both sides become idle.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -239,13 +237,9 @@ async fn create(
 fn writes(how: Write, objects: usize, total: usize, round: usize) -> Writes<'static> {
     Writes {
         how,
-        sample: Sample::ConfigMap,
-        namespace: objects::READ_NAMESPACE,
-        prefix: "",
         objects,
-        total,
-        writers: WRITERS,
         round,
+        ..Writes::creates(Sample::ConfigMap, objects::READ_NAMESPACE, total)
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use planesmith_e2e::{Connection, Endpoint};
 use tokio::task::JoinSet;
 
-use super::load::{self, Pool, Read, Write, Writes};
+use super::load::{self, Pool, Read, WRITERS, Writes};
 use super::objects::{self, Sample};
 use super::steady::{cpu_of, percentile};
 use super::subject::{Program, Subject};
@@ -49,17 +49,8 @@ impl HeavyLists {
         let (subject, _) = program.start().await?;
         eprintln!("filling a server with {PODS} Pods");
         subject.prepare().await?;
-        let fill = Writes {
-            how: Write::Create,
-            sample: Sample::Pod,
-            namespace: objects::READ_NAMESPACE,
-            prefix: "",
-            objects: PODS,
-            total: PODS,
-            writers: 16,
-            round: 0,
-        };
-        fill.run(&Pool::open(&subject.endpoint, 16).await?).await?;
+        let fill = Writes::creates(Sample::Pod, objects::READ_NAMESPACE, PODS);
+        fill.run(&Pool::open(&subject.endpoint, WRITERS).await?).await?;
         let divisor = if quick { 4 } else { 1 };
         Ok(Self { subject, divisor })
     }

@@ -43,13 +43,8 @@ pub(crate) async fn used_memory(subject: &Subject, objects: usize) -> Result<f64
     for how in [Write::Create, Write::Update] {
         let writes = Writes {
             how,
-            sample: Sample::ConfigMap,
-            namespace: objects::READ_NAMESPACE,
-            prefix: "",
-            objects,
-            total: objects,
-            writers: 16,
             round: 1,
+            ..Writes::creates(Sample::ConfigMap, objects::READ_NAMESPACE, objects)
         };
         writes.run(&pool).await?;
     }

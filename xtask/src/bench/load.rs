@@ -14,6 +14,9 @@ use tokio::task::JoinSet;
 
 use super::objects::{self, Sample};
 
+/// The number of concurrent writers, unless a row says otherwise.
+pub(crate) const WRITERS: usize = 16;
+
 /// A pool of open connections, used in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool(Arc<[Connection]>);
@@ -136,7 +139,21 @@ pub(crate) struct Writes<'a> {
     pub(crate) round: usize,
 }
 
-impl Writes<'_> {
+impl<'a> Writes<'a> {
+    /// Creates of `total` objects in `namespace`, by [`WRITERS`] writers.
+    pub(crate) fn creates(sample: Sample, namespace: &'a str, total: usize) -> Self {
+        Self {
+            how: Write::Create,
+            sample,
+            namespace,
+            prefix: "",
+            objects: total,
+            total,
+            writers: WRITERS,
+            round: 0,
+        }
+    }
+
     /// Performs all writes, and returns their durations in order of completion.
     pub(crate) async fn run(self, pool: &Pool) -> Result<Vec<Duration>> {
         let turn = Arc::new(AtomicUsize::new(0));

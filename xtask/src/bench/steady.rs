@@ -15,7 +15,7 @@ use super::flood;
 use super::growth;
 use super::heavy_lists;
 use super::limit;
-use super::load::{self, Pool, Read, Write, Writes};
+use super::load::{self, Pool, Read, WRITERS, Write, Writes};
 use super::objects::{self, Sample};
 use super::report::Side;
 use super::subject::Subject;
@@ -27,8 +27,6 @@ pub(crate) const OBJECTS: usize = 5000;
 
 /// The number of objects that the update rows write in turn.
 const WRITTEN: usize = 1000;
-
-const WRITERS: usize = 16;
 
 /// Each reader and writer has its own connection, as separate clients have.
 const CONNECTIONS: usize = WRITERS;
@@ -87,16 +85,7 @@ impl Steady {
 
     async fn fill(&self, sample: Sample, pool: &Pool) -> Result<()> {
         self.ours.clear(sample, objects::READ_NAMESPACE).await?;
-        let fill = Writes {
-            how: Write::Create,
-            sample,
-            namespace: objects::READ_NAMESPACE,
-            prefix: "",
-            objects: OBJECTS,
-            total: OBJECTS,
-            writers: WRITERS,
-            round: 0,
-        };
+        let fill = Writes::creates(sample, objects::READ_NAMESPACE, OBJECTS);
         fill.run(pool).await.map(drop)
     }
 
@@ -250,16 +239,12 @@ impl Steady {
 }
 
 fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) -> Writes<'_> {
-    let namespace = objects::WRITTEN_NAMESPACE;
     Writes {
         how,
-        sample: Sample::ConfigMap,
-        namespace,
         prefix,
-        objects: total,
-        total,
         writers,
         round,
+        ..Writes::creates(Sample::ConfigMap, objects::WRITTEN_NAMESPACE, total)
     }
 }
 

@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 
-use super::load::{Pool, Write, Writes};
+use super::load::{Pool, WRITERS, Writes};
 use super::objects::{self, Sample};
 use super::steady::{cpu_of, percentile};
 use super::subject::{Program, Subject};
-
-const WRITERS: usize = 16;
 
 /// True if this module measures the row called `name`.
 pub(crate) fn measures(name: &str) -> bool {
@@ -97,13 +95,8 @@ struct Cost {
 
 fn writes(prefix: &str, total: usize, writers: usize) -> Writes<'_> {
     Writes {
-        how: Write::Create,
-        sample: Sample::ConfigMap,
-        namespace: objects::WRITTEN_NAMESPACE,
         prefix,
-        objects: total,
-        total,
         writers,
-        round: 0,
+        ..Writes::creates(Sample::ConfigMap, objects::WRITTEN_NAMESPACE, total)
     }
 }

@@ -10,7 +10,7 @@ use planesmith_e2e::{Connection, Watch};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::load::{Pool, Write, Writes};
+use super::load::{Pool, Writes};
 use super::objects::{self, Sample};
 
 /// The time without any event after which missing events count as lost.
@@ -121,14 +121,8 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
         });
     }
     let writes = Writes {
-        how: Write::Create,
-        sample: Sample::ConfigMap,
-        namespace: objects::WATCHED_NAMESPACE,
         prefix: "rapid-",
-        objects: events,
-        total: events,
-        writers: 16,
-        round: 0,
+        ..Writes::creates(Sample::ConfigMap, objects::WATCHED_NAMESPACE, events)
     };
     ensure!(
         writes.run(writers).await?.len() == events,
