@@ -10,7 +10,7 @@ use planesmith_server::metrics::ConfigurationMetrics;
 
 use crate::chain::webhook;
 use crate::options::AuthorizationOptions;
-use crate::reload::Reload;
+use crate::reload::ReloadableChain;
 
 /// The component of a program whose authorizers files can configure.
 pub const COMPONENT: &dyn Component = &AuthorizationComponent;
@@ -53,16 +53,16 @@ impl Component for AuthorizationComponent {
         of_mode: &AuthorizerOfMode<'_>,
     ) -> Result<Option<ConfiguredAuthorizer>> {
         let options = AuthorizationOptions::from_arg_matches(&initializer.options.matches)?;
-        let Some(file) = &options.authorization_config else {
+        let Some(path) = &options.authorization_config else {
             return Ok(None);
         };
         let metrics = initializer.metrics;
-        let reload = Reload::open(file, of_mode, metrics.authorizers())
-            .with_context(|| format!("--authorization-config {}", file.display()))?;
-        let modes = reload.modes();
+        let (file, chain) = ReloadableChain::open(path, of_mode, metrics.authorizers())
+            .with_context(|| format!("--authorization-config {}", path.display()))?;
+        let modes = chain.modes();
         let reloads = ConfigurationMetrics::register(metrics, "authorization", initializer.server_name);
         Ok(Some(ConfiguredAuthorizer {
-            authorizer: Box::new(reload.start(reloads)),
+            authorizer: Box::new(chain.start(file, reloads)),
             modes,
         }))
     }

@@ -10,6 +10,7 @@ use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authori
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::followed_file::FollowedFile;
 use planesmith_control_plane::options::AuthorizationMode;
+use planesmith_control_plane::reloadable::{self, Reloadable};
 use planesmith_server::metrics::{AuthorizerMetrics, ConfigurationMetrics};
 use planesmith_server::own_task::OwnTask;
 
@@ -23,9 +24,8 @@ pub(crate) struct ConfiguredChain {
     _reload: OwnTask<()>,
 }
 
-/// The file, and everything that its chains are made of.
-pub(crate) struct Reload {
-    file: FollowedFile,
+/// Everything that the chains of a file are made of.
+pub(crate) struct ReloadableChain {
     /// The configuration in use.
     configuration: AuthorizationConfiguration,
     local: LocalAuthorizers,
@@ -41,7 +41,7 @@ fn local_modes(authorizers: &[CheckedAuthorizer]) -> BTreeSet<AuthorizationMode>
     modes.filter(|mode| *mode != AuthorizationMode::Webhook).collect()
 }
 
-impl Reload {
+impl ReloadableChain {
     /// Reads the file. `of_mode` creates the authorizers that it does not configure.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Reload {
         path: &Path,
         of_mode: impl Fn(AuthorizationMode) -> Result<Arc<dyn Authorizer>>,
         metrics: &AuthorizerMetrics,
-    ) -> Result<Self> {
+    ) -> Result<(FollowedFile, Self)> {
         let file = FollowedFile::open(path)?;
         let configuration = AuthorizationConfiguration::parse(file.content())?;
         let authorizers = configuration.check()?;
@@ -59,14 +59,14 @@ impl Reload {
         let local = required.iter().map(|mode| Ok((*mode, of_mode(*mode)?)));
         let local = local.collect::<Result<LocalAuthorizers>>()?;
         let current = chain(authorizers, &local, metrics)?;
-        Ok(Self {
-            file,
+        let chain = Self {
             configuration,
             local,
             required,
             metrics: metrics.clone(),
             current: Arc::new(ArcSwap::from_pointee(current)),
-        })
+        };
+        Ok((file, chain))
     }
 
     /// The modes that do not change while the server runs.
@@ -74,44 +74,20 @@ impl Reload {
         self.required.iter().copied().collect()
     }
 
-    /// Begins to follow the file.
-    pub(crate) fn start(self, reloads: ConfigurationMetrics) -> ConfiguredChain {
-        reloads.loaded(self.file.content());
+    /// Begins to follow `file`.
+    pub(crate) fn start(self, file: FollowedFile, reloads: ConfigurationMetrics) -> ConfiguredChain {
+        reloads.loaded(file.content());
         ConfiguredChain {
             current: Arc::clone(&self.current),
-            _reload: OwnTask::run(self.run(reloads)),
+            _reload: OwnTask::run(async move { reloadable::follow(file, self, &reloads).await }),
         }
     }
+}
 
-    async fn run(mut self, reloads: ConfigurationMetrics) {
-        loop {
-            let replaced = self.next().await;
-            let file = self.file.path().display();
-            match replaced {
-                Ok(true) => {
-                    reloads.reloaded(Some(self.file.content()));
-                    tracing::info!(%file, "the authorization configuration is reloaded");
-                }
-                Ok(false) => {}
-                Err(error) => {
-                    reloads.reloaded(None);
-                    let error = format!("{error:#}");
-                    tracing::error!(%file, error, "the authorization configuration cannot be used; the previous one remains in use");
-                }
-            }
-        }
-    }
+impl Reloadable for ReloadableChain {
+    const SUBJECT: &'static str = "authorization";
 
-    /// Waits for another content, and uses it. Returns false if it means the same as before.
-    async fn next(&mut self) -> Result<bool> {
-        let content = self.file.changed().await?;
-        let has_changed = self.replace(&content)?;
-        self.file.accept(content);
-        Ok(has_changed)
-    }
-
-    /// Uses `content`. Returns false if it means the same as before.
-    fn replace(&mut self, content: &[u8]) -> Result<bool> {
+    async fn replace(&mut self, content: &[u8]) -> Result<bool> {
         let configuration = AuthorizationConfiguration::parse(content)?;
         let authorizers = configuration.check()?;
         let present = local_modes(&authorizers);

@@ -44,6 +44,7 @@ pub mod periodic;
 pub mod private_file;
 pub mod program;
 pub mod reconciler;
+pub mod reloadable;
 pub mod resource_client;
 mod run;
 mod running;

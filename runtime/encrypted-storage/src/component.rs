@@ -14,7 +14,7 @@ use planesmith_store::Transformers;
 use crate::health;
 use crate::loading::Loaded;
 use crate::options::{ConfigurationFile, EncryptionOptions};
-use crate::reload::{Following, Reload};
+use crate::reload::{Following, ReloadableProviders};
 
 /// The component of a program that can encrypt its stored objects.
 pub const COMPONENT: &dyn Component = &EncryptedStorageComponent;
@@ -83,12 +83,7 @@ impl Component for EncryptedStorageComponent {
         let mut start_hooks = vec![following.hook()];
         if reloads {
             configuration.loaded(loaded.file.content());
-            let reload = Reload {
-                file: loaded.file.clone(),
-                loaded: Arc::clone(loaded),
-                metrics: configuration,
-            };
-            start_hooks.push(reload.hook());
+            start_hooks.push(ReloadableProviders(Arc::clone(loaded)).hook(configuration));
         }
         Ok(Contribution {
             start_hooks,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use planesmith_control_plane::followed_file::FollowedFile;
+use planesmith_control_plane::reloadable::{self, Reloadable};
 use planesmith_encryption::{Encryption, Snapshot};
 use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::ConfigurationMetrics;
@@ -53,58 +53,37 @@ impl Following {
     }
 }
 
-/// Replaces the providers when the file changes.
-pub(crate) struct Reload {
-    pub(crate) file: FollowedFile,
-    pub(crate) loaded: Arc<Loaded>,
-    pub(crate) metrics: ConfigurationMetrics,
-}
+/// The providers of a file.
+pub(crate) struct ReloadableProviders(pub(crate) Arc<Loaded>);
 
-impl Reload {
-    /// The hook that begins it.
-    pub(crate) fn hook(self) -> Hook {
+impl ReloadableProviders {
+    /// The hook that begins to follow the file.
+    pub(crate) fn hook(self, metrics: ConfigurationMetrics) -> Hook {
         Hook::new(
             "start-encryption-provider-config-automatic-reload",
-            move |shutdown| async move {
-                tokio::spawn(self.run(shutdown));
+            move |mut shutdown| async move {
+                let file = self.0.file.clone();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = shutdown.requested() => {}
+                        () = reloadable::follow(file, self, &metrics) => {}
+                    }
+                });
                 Ok(())
             },
         )
     }
+}
 
-    async fn run(mut self, mut shutdown: Shutdown) {
-        loop {
-            let reloaded = tokio::select! {
-                () = shutdown.requested() => return,
-                reloaded = self.next() => reloaded,
-            };
-            let file = self.file.path().display();
-            match reloaded {
-                Ok(()) => {
-                    self.metrics.reloaded(Some(self.file.content()));
-                    tracing::info!(%file, "the encryption configuration is reloaded");
-                }
-                Err(error) => {
-                    self.metrics.reloaded(None);
-                    let error = format!("{error:#}");
-                    tracing::error!(
-                        %file,
-                        error,
-                        "the encryption configuration cannot be used; the previous one remains in use"
-                    );
-                }
-            }
-        }
-    }
+impl Reloadable for ReloadableProviders {
+    const SUBJECT: &'static str = "encryption";
 
-    /// Waits for another content, and uses it if its plugins become healthy in time.
-    async fn next(&mut self) -> Result<()> {
-        let content = self.file.changed().await?;
-        let snapshot = self.loaded.successor(&content)?;
+    /// Waits until the plugins of `content` are healthy.
+    async fn replace(&mut self, content: &[u8]) -> Result<bool> {
+        let snapshot = self.0.successor(content)?;
         wait_until_healthy(&snapshot).await?;
-        self.loaded.encryption.replace(snapshot);
-        self.file.accept(content);
-        Ok(())
+        self.0.encryption.replace(snapshot);
+        Ok(true)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Keys of a plugin, version 2 of its interface: the plugin encrypts one seed, from which the key of each value is derived.
 //!
 //! Reading order: `protocol` (the plugin's messages), `client`, `envelope` (stored values), `data_key`, `seeds` (those that are
-//! decrypted already), `retries` (those that are not), `worker` (calls the plugin, in a thread of its own). Values are transformed without waiting for the plugin.
+//! decrypted already), `retries` (those that are not), `worker` (calls the plugin, in a thread of its own). Values are
+//! transformed without waiting for the plugin.
 
 mod client;
 mod data_key;

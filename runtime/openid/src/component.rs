@@ -22,7 +22,7 @@ use crate::configuration::{
 };
 use crate::issuers::{Issuers, OpenIdTokens};
 use crate::json_web_key::{ALGORITHMS, Algorithm};
-use crate::reload::Reload;
+use crate::reload::ReloadableIssuers;
 use crate::validation::Validation;
 
 /// The component of a program that accepts tokens of OpenID providers.
@@ -250,14 +250,13 @@ fn from_file(path: &Path, validation: Validation, context: &AuthenticationContex
     }
     metrics.configuration().loaded(file.content());
     let issuers: Arc<Issuers> = Arc::new(ArcSwap::from_pointee(issuers));
-    let reload = Reload {
-        file,
+    let reload = ReloadableIssuers {
         validation,
         issuers: Arc::clone(&issuers),
         metrics,
         anonymous: anonymous.clone(),
     };
-    let mut added = added(issuers, Some(OwnTask::run(reload.run())));
+    let mut added = added(issuers, Some(OwnTask::run(reload.follow(file))));
     added.anonymous = anonymous;
     Ok(added)
 }

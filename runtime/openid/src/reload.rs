@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Error, Result, bail};
 use planesmith_access::authentication::Anonymous;
 use planesmith_control_plane::followed_file::FollowedFile;
+use planesmith_control_plane::reloadable::{self, Reloadable};
 use planesmith_server::metrics::JwtMetrics;
 
 use crate::configuration::AuthenticationConfiguration;
@@ -17,9 +19,8 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The time between two checks of new issuers.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Replaces the issuers when the file changes.
-pub(crate) struct Reload {
-    pub(crate) file: FollowedFile,
+/// The issuers of a file.
+pub(crate) struct ReloadableIssuers {
     pub(crate) validation: Validation,
     pub(crate) issuers: Arc<Issuers>,
     pub(crate) metrics: Arc<JwtMetrics>,
@@ -27,49 +28,29 @@ pub(crate) struct Reload {
     pub(crate) anonymous: Option<Anonymous>,
 }
 
-impl Reload {
-    /// Follows the file for as long as it is polled.
-    pub(crate) async fn run(mut self) {
-        let configuration = Arc::clone(&self.metrics);
-        let configuration = configuration.configuration();
-        loop {
-            let reloaded = self.next().await;
-            let file = self.file.path().display();
-            match reloaded {
-                Ok(()) => {
-                    configuration.reloaded(Some(self.file.content()));
-                    tracing::info!(%file, "the authentication configuration is reloaded");
-                }
-                Err(error) => {
-                    configuration.reloaded(None);
-                    tracing::error!(
-                        %file,
-                        error,
-                        "the changed authentication configuration cannot be used; the previous one remains in use"
-                    );
-                }
-            }
-        }
+impl ReloadableIssuers {
+    /// Follows `file` for as long as it is polled.
+    pub(crate) async fn follow(self, file: FollowedFile) {
+        let metrics = Arc::clone(&self.metrics);
+        reloadable::follow(file, self, metrics.configuration()).await;
     }
+}
 
-    /// Waits for another content, and uses it if its issuers become ready in time.
-    async fn next(&mut self) -> Result<(), String> {
-        let content = self.file.changed().await.map_err(|error| error.to_string())?;
-        self.replace(&content).await?;
-        self.file.accept(content);
-        Ok(())
-    }
+impl Reloadable for ReloadableIssuers {
+    const SUBJECT: &'static str = "authentication";
 
-    async fn replace(&self, content: &[u8]) -> Result<(), String> {
-        let configuration = AuthenticationConfiguration::parse(content)?;
+    /// Waits until the issuers of `content` are ready.
+    async fn replace(&mut self, content: &[u8]) -> Result<bool> {
+        let configuration = AuthenticationConfiguration::parse(content).map_err(Error::msg)?;
         if configuration.anonymous() != self.anonymous {
-            return Err("changes to anonymous need a restart of the server".to_owned());
+            bail!("changes to anonymous need a restart of the server");
         }
-        let issuers = self.validation.issuers(&configuration, &self.metrics)?;
+        let issuers = self.validation.issuers(&configuration, &self.metrics);
+        let issuers = issuers.map_err(Error::msg)?;
         let begin = Instant::now();
         while let Some(issuer) = issuers.iter().find(|issuer| !issuer.is_ready()) {
             if begin.elapsed() > READY_TIMEOUT {
-                return Err(format!("the issuer {} cannot be discovered", issuer.url()));
+                bail!("the issuer {} cannot be discovered", issuer.url());
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
         }
@@ -78,6 +59,6 @@ impl Reload {
             self.metrics.forget(issuer.url());
         }
         self.issuers.store(Arc::new(issuers));
-        Ok(())
+        Ok(true)
     }
 }

@@ -54,10 +54,10 @@ impl File {
     }
 }
 
-#[test]
-fn a_file_that_is_not_valid_changes_nothing() {
+#[tokio::test]
+async fn a_file_that_is_not_valid_changes_nothing() {
     let file = File::new(&[REFUSE, ALLOW]);
-    let mut reload = Reload::open(&file.path, of_mode, Metrics::new().authorizers()).unwrap();
+    let (_, mut reload) = ReloadableChain::open(&file.path, of_mode, Metrics::new().authorizers()).unwrap();
     assert_eq!(
         reload.modes(),
         [AuthorizationMode::Rbac, AuthorizationMode::AlwaysAllow]
@@ -72,19 +72,22 @@ fn a_file_that_is_not_valid_changes_nothing() {
     ] {
         file.write(invalid);
         let content = fs::read(&file.path).unwrap();
-        assert_eq!(reload.replace(&content).unwrap_err().to_string(), why);
+        assert_eq!(reload.replace(&content).await.unwrap_err().to_string(), why);
     }
     file.write(&[REFUSE, "{name: alwaysallow, type: AlwaysAllow}"]);
     let content = fs::read(&file.path).unwrap();
-    assert!(!reload.replace(&content).unwrap(), "it means the same as before");
+    assert!(!reload.replace(&content).await.unwrap(), "it means the same as before");
 }
 
 #[tokio::test]
 async fn a_changed_file_takes_effect_without_a_restart() {
     let file = File::new(&[REFUSE, ALLOW]);
     let metrics = Metrics::new();
-    let reload = Reload::open(&file.path, of_mode, metrics.authorizers()).unwrap();
-    let chain = reload.start(ConfigurationMetrics::register(&metrics, "authorization", "server"));
+    let (followed, reload) = ReloadableChain::open(&file.path, of_mode, metrics.authorizers()).unwrap();
+    let chain = reload.start(
+        followed,
+        ConfigurationMetrics::register(&metrics, "authorization", "server"),
+    );
     let decide = || {
         let user = UserInfo::default();
         let attributes = Attributes::new(&user, "get", Target::Path("/version"));
