@@ -19,6 +19,7 @@ use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{WatchFrom, Watcher};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::server_leases::ServerLeases;
 use crate::options::{EndpointReconciler, KubernetesOptions};
@@ -84,8 +85,9 @@ struct KubernetesService {
     slices: Option<Arc<ResourceStore>>,
     /// Set once the service's type and ports were right; later changes are left alone.
     repaired: Arc<AtomicBool>,
-    /// Set when the server stops: its address must not return.
-    withdrawn: Arc<AtomicBool>,
+    /// True once the server stops: its address must not return. Locked while a lease is renewed or removed, so that no
+    /// renewal that is under way restores a removed lease.
+    withdrawn: Arc<Mutex<bool>>,
 }
 
 impl KubernetesService {
@@ -145,8 +147,8 @@ impl KubernetesService {
         if !self.reconciles {
             return Ok(());
         }
-        let own = self.announcement.endpoint;
-        match own.filter(|_| !self.withdrawn.load(Ordering::Acquire)) {
+        let withdrawn = self.withdrawn.lock().await;
+        match self.announcement.endpoint.filter(|_| !*withdrawn) {
             Some(own) => {
                 if let Err(error) = self.leases.renew(own).await {
                     tracing::warn!(%error, "the lease of this server's address cannot be renewed");
@@ -202,7 +204,8 @@ impl KubernetesService {
 
     /// Removes the server's address from the service for good, so that no client is sent to a stopped server.
     async fn withdraw(&self) {
-        self.withdrawn.store(true, Ordering::Release);
+        let mut withdrawn = self.withdrawn.lock().await;
+        *withdrawn = true;
         self.give_up_endpoint().await;
     }
 
