@@ -151,7 +151,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
     pub watch_cache_sizes: Vec<String>,
 
-    /// Log level: 0 warnings, 2 normal operation, 4 also every request, 8 everything.
+    /// Log level: 0 warnings, 2 normal operation, 4 also every request, 8 in debug builds also frames of HTTP/2.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
 
