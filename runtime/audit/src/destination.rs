@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use bytes::Bytes;
+
 /// Receives encoded events.
 pub(crate) trait Destination: Send + Sync + fmt::Debug {
     /// Delivers events, oldest first; returns once they are delivered or lost. May wait for a disk or another server.
@@ -9,7 +11,7 @@ pub(crate) trait Destination: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// The reason for which they are lost.
-    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String>;
+    fn deliver(&self, events: &[Bytes]) -> Result<(), String>;
 
     /// Ends repetitions, because the server ends. The default has none.
     fn stop(&self) {}

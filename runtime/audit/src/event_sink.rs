@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
+use bytes::Bytes;
 use clap::ValueEnum;
 use planesmith_access::audit::{Event, Failed, Sink, legacy_line};
 use planesmith_server::audit::AuditMeter;
@@ -136,16 +137,16 @@ impl EventSink {
     }
 
     /// Returns the encoded event; `None` if it is too large even without its objects.
-    fn encode(&self, event: &Event<'_>) -> Option<Vec<u8>> {
+    fn encode(&self, event: &Event<'_>) -> Option<Bytes> {
         if self.format == EventFormat::Legacy {
-            return Some(legacy_line(event).into_bytes());
+            return Some(legacy_line(event).into());
         }
         let whole = event.to_json();
         match self.truncation {
             Some(limits) if whole.len() > limits.event => {
-                Some(event.to_truncated_json()).filter(|event| event.len() <= limits.event)
+                Some(event.to_truncated_json().into()).filter(|event: &Bytes| event.len() <= limits.event)
             }
-            _ => Some(whole.to_vec()),
+            _ => Some(whole.clone()),
         }
     }
 
@@ -156,7 +157,7 @@ impl EventSink {
 }
 
 /// Delivers one event, unless too many are being delivered.
-fn deliver_at_once(destination: &dyn Destination, event: &Vec<u8>, waiting: &AtomicUsize) -> Result<(), String> {
+fn deliver_at_once(destination: &dyn Destination, event: &Bytes, waiting: &AtomicUsize) -> Result<(), String> {
     let place = waiting.fetch_add(1, Ordering::Relaxed);
     let delivered = match place < MAX_WAITING {
         true => destination.deliver(std::slice::from_ref(event)),

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use bytes::Bytes;
+
 use crate::destination::Destination;
 use crate::options::AuditOptions;
 use crate::rotation::{Limits, RotatedFile};
@@ -15,10 +17,19 @@ pub(crate) struct LogFile {
     lines: Mutex<Lines>,
 }
 
-enum Lines {
+struct Lines {
+    target: Target,
+    /// The lines that are being written; its memory is used again.
+    text: Vec<u8>,
+}
+
+enum Target {
     File(RotatedFile),
     StandardOutput,
 }
+
+/// The most bytes of memory that stay for the next lines.
+const MAX_KEPT: usize = 64 << 10;
 
 impl LogFile {
     /// Opens the log at `path`; `-` is standard output.
@@ -36,28 +47,31 @@ impl LogFile {
             files: options.audit_log_maxbackup,
             compress: options.audit_log_compress,
         };
-        let lines = match path {
-            "-" => Lines::StandardOutput,
-            path => Lines::File(RotatedFile::open(Path::new(path), limits)?),
+        let target = match path {
+            "-" => Target::StandardOutput,
+            path => Target::File(RotatedFile::open(Path::new(path), limits)?),
         };
+        let text = Vec::new();
         Ok(Self {
-            lines: Mutex::new(lines),
+            lines: Mutex::new(Lines { target, text }),
         })
     }
 }
 
 impl Destination for LogFile {
-    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String> {
-        let length = events.iter().map(|event| event.len() + 1).sum();
-        let mut text = Vec::with_capacity(length);
+    fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let Lines { target, text } = &mut *lines;
+        text.clear();
+        text.shrink_to(MAX_KEPT);
+        text.reserve(events.iter().map(|event| event.len() + 1).sum());
         for event in events {
             text.extend_from_slice(event);
             text.push(b'\n');
         }
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = match &mut *lines {
-            Lines::File(file) => file.append(&text),
-            Lines::StandardOutput => io::stdout().lock().write_all(&text),
+        let written = match target {
+            Target::File(file) => file.append(text),
+            Target::StandardOutput => io::stdout().lock().write_all(text),
         };
         written.map_err(|error| error.to_string())
     }

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use bytes::Bytes;
 use planesmith_control_plane::token_bucket::TokenBucket;
 use planesmith_server::audit::AuditMeter;
 
@@ -61,7 +62,7 @@ impl Batching {
 
 /// Events that wait, and the thread that delivers them.
 pub(crate) struct Queue {
-    events: Mutex<Option<SyncSender<Vec<u8>>>>,
+    events: Mutex<Option<SyncSender<Bytes>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     destination: Arc<dyn Destination>,
 }
@@ -97,7 +98,7 @@ impl Queue {
     }
 
     /// Adds an event. False if the buffer is full, or the queue has ended.
-    pub(crate) fn push(&self, event: Vec<u8>) -> bool {
+    pub(crate) fn push(&self, event: Bytes) -> bool {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
         events.is_some_and(|events| events.try_send(event).is_ok())
     }
@@ -121,7 +122,7 @@ impl fmt::Debug for Queue {
     }
 }
 
-fn deliver_all(waiting: &Receiver<Vec<u8>>, batching: Batching, limit: Option<usize>, deliveries: &Deliveries) {
+fn deliver_all(waiting: &Receiver<Bytes>, batching: Batching, limit: Option<usize>, deliveries: &Deliveries) {
     let mut throttle = batching
         .throttled
         .then(|| TokenBucket::new(batching.qps, batching.burst, Instant::now()));
@@ -137,7 +138,7 @@ fn deliver_all(waiting: &Receiver<Vec<u8>>, batching: Batching, limit: Option<us
 }
 
 /// Waits for the first event, and then for others. `None` after the last one.
-fn next_batch(waiting: &Receiver<Vec<u8>>, batching: Batching) -> Option<Vec<Vec<u8>>> {
+fn next_batch(waiting: &Receiver<Bytes>, batching: Batching) -> Option<Vec<Bytes>> {
     let mut batch = vec![waiting.recv().ok()?];
     let due = Instant::now() + batching.wait;
     while batch.len() < batching.most {
@@ -150,7 +151,7 @@ fn next_batch(waiting: &Receiver<Vec<u8>>, batching: Batching) -> Option<Vec<Vec
 }
 
 /// Splits a batch into parts of `limit` bytes at most; an event is never split.
-fn parts(batch: Vec<Vec<u8>>, limit: usize) -> Vec<Vec<Vec<u8>>> {
+fn parts(batch: Vec<Bytes>, limit: usize) -> Vec<Vec<Bytes>> {
     let mut parts = vec![Vec::new()];
     let mut bytes = 0_usize;
     for event in batch {
@@ -178,10 +179,10 @@ struct Deliveries {
 
 impl Deliveries {
     /// Delivers a batch: in this thread if they stay in order, otherwise in another one, once there are few enough.
-    fn begin(&self, batch: Vec<Vec<u8>>) {
+    fn begin(&self, batch: Vec<Bytes>) {
         let (name, destination, meter) = (self.name, Arc::clone(&self.destination), Arc::clone(&self.meter));
         let batch = Arc::new(batch);
-        let deliver = move |batch: &[Vec<u8>]| {
+        let deliver = move |batch: &[Bytes]| {
             if let Err(why) = destination.deliver(batch) {
                 meter.lost(name, batch.len() as u64);
                 tracing::warn!(sink = name, why, events = batch.len(), "audit events are lost");

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use bytes::Bytes;
 use planesmith_control_plane::{Host, dedicated_runtime};
 use tokio::sync::watch;
 
@@ -39,7 +40,7 @@ impl Webhook {
 }
 
 impl Destination for Webhook {
-    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String> {
+    fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
         let delivery = post(
             self.host.clone(),
             list_of(events),
@@ -78,7 +79,7 @@ async fn post(
 }
 
 /// Returns the list of encoded events.
-fn list_of(events: &[Vec<u8>]) -> Vec<u8> {
+fn list_of(events: &[Bytes]) -> Vec<u8> {
     let mut list = br#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":["#.to_vec();
     list.extend_from_slice(&events.join(&b','));
     list.extend_from_slice(b"]}");
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn events_are_items_of_a_list() {
-        let list = list_of(&[b"{\"a\":1}".to_vec(), b"{}".to_vec()]);
+        let list = list_of(&[Bytes::from_static(b"{\"a\":1}"), Bytes::from_static(b"{}")]);
         let expected = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[{"a":1},{}]}"#;
         assert_eq!(String::from_utf8(list).unwrap(), expected);
     }

@@ -195,12 +195,13 @@ impl KmsProvider {
         let plain = key.open(context.as_bytes(), data);
         let plain =
             plain.ok_or_else(|| TransformError::new("the value was encrypted with another key, or was changed"))?;
-        self.count_use("from_storage", &key_id_hash(envelope.key_id()));
         let writer = self.shared.writer.load();
-        let is_stale = writer
-            .as_ref()
-            .is_some_and(|writer| !writer.envelope.has_key_of(&envelope));
-        Ok((plain, is_stale))
+        let of_writer = writer.as_ref().filter(|writer| writer.envelope.has_key_of(&envelope));
+        match of_writer {
+            Some(writer) => self.count_use("from_storage", &writer.key_id_hash),
+            None => self.count_use("from_storage", &key_id_hash(envelope.key_id())),
+        }
+        Ok((plain, writer.is_some() && of_writer.is_none()))
     }
 
     fn count_use(&self, operation: &'static str, key_id_hash: &str) {

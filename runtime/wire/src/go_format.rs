@@ -14,10 +14,24 @@ pub fn quote(text: &str) -> String {
 /// Appends `text`, quoted as Go's `%q` does.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
-    for c in text.chars() {
-        push_escaped(out, c);
+    let mut rest = text;
+    // Most texts are plain: their runs are copied.
+    while let Some(length) = rest.bytes().position(|byte| !is_plain(byte)) {
+        let (plain, special) = rest.split_at(length);
+        out.push_str(plain);
+        let mut special = special.chars();
+        if let Some(c) = special.next() {
+            push_escaped(out, c);
+        }
+        rest = special.as_str();
     }
+    out.push_str(rest);
     out.push('"');
+}
+
+/// True for an ASCII character that is quoted as it is.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
 }
 
 fn push_escaped(out: &mut String, c: char) {

@@ -16,9 +16,12 @@ pub struct Annotations(Option<Arc<Recorder>>);
 #[derive(Debug)]
 struct Recorder {
     level: Level,
-    // Locked only to add or to copy; after a panic it is still a valid map of texts.
-    texts: Mutex<BTreeMap<Cow<'static, str>, String>>,
+    // Locked only to add or to share; after a panic it is still a valid map of texts.
+    texts: Mutex<Arc<Texts>>,
 }
+
+/// Annotations by their keys.
+type Texts = BTreeMap<Cow<'static, str>, String>;
 
 impl Annotations {
     /// The annotations of a request without an audit event.
@@ -49,7 +52,8 @@ impl Annotations {
         };
         let (key, value) = annotation();
         let mut texts = recorder.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        match texts.entry(key) {
+        // Copied only while an event with the texts so far is being recorded.
+        match Arc::make_mut(&mut texts).entry(key) {
             Entry::Vacant(vacant) => {
                 vacant.insert(value);
             }
@@ -62,11 +66,11 @@ impl Annotations {
 
     /// Returns all annotations so far.
     #[must_use]
-    pub fn collected(&self) -> BTreeMap<Cow<'static, str>, String> {
+    pub fn collected(&self) -> Arc<BTreeMap<Cow<'static, str>, String>> {
         let Some(recorder) = &self.0 else {
-            return BTreeMap::new();
+            return Arc::default();
         };
-        recorder.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        Arc::clone(&recorder.texts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -80,11 +84,10 @@ mod tests {
         annotations.clone().add("a", "1");
         annotations.add("a", "2");
         annotations.add(format!("{}/b", "x"), "3");
-        let collected: Vec<_> = annotations.collected().into_iter().collect();
-        assert_eq!(
-            collected,
-            [("a".into(), "1".to_owned()), ("x/b".into(), "3".to_owned())]
-        );
+        let collected = annotations.collected();
+        annotations.add("later", "4");
+        let expected = BTreeMap::from([("a".into(), "1".to_owned()), ("x/b".into(), "3".to_owned())]);
+        assert_eq!(*collected, expected);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::encode_text;
 use planesmith_machinery::micro_time::MicroTime;
@@ -52,7 +53,7 @@ pub struct Event<'a> {
     /// The notes of authorization, admission and others.
     pub annotations: &'a BTreeMap<Cow<'static, str>, String>,
     /// The event in JSON, once a sink has asked for it.
-    pub json: OnceCell<Vec<u8>>,
+    pub json: OnceCell<Bytes>,
 }
 
 /// The target of a recorded request.
@@ -78,12 +79,12 @@ pub struct ObjectReference {
 
 impl Event<'_> {
     /// Returns the event in compact JSON, in the order of fields in which kube-apiserver writes it.
-    pub fn to_json(&self) -> &[u8] {
+    pub fn to_json(&self) -> &Bytes {
         self.json.get_or_init(|| {
             let objects = self.request_object.len() + self.response_object.len();
             let mut out = Vec::with_capacity(1024 + objects);
             self.write(&mut out, self.request_object, self.response_object, None);
-            out
+            Bytes::from(out)
         })
     }
 
@@ -97,31 +98,31 @@ impl Event<'_> {
 
     fn write(&self, out: &mut Vec<u8>, request: &[u8], response: &[u8], note: Option<(&str, &str)>) {
         out.extend_from_slice(br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1""#);
-        write_text_field(out, "level", self.level.as_str());
-        write_text_field(out, "auditID", self.id);
-        write_text_field(out, "stage", self.stage.as_str());
-        write_text_field(out, "requestURI", self.uri);
-        write_text_field(out, "verb", self.verb);
-        user(out, "user", self.user.unwrap_or(&UserInfo::default()));
+        write_text_field(out, br#","level":"#, self.level.as_str());
+        write_text_field(out, br#","auditID":"#, self.id);
+        write_text_field(out, br#","stage":"#, self.stage.as_str());
+        write_text_field(out, br#","requestURI":"#, self.uri);
+        write_text_field(out, br#","verb":"#, self.verb);
+        user(out, br#","user":"#, self.user.unwrap_or(&UserInfo::default()));
         if let Some(impersonated) = self.impersonated {
-            user(out, "impersonatedUser", impersonated);
+            user(out, br#","impersonatedUser":"#, impersonated);
         }
-        texts(out, "sourceIPs", self.source_ips);
-        write_text_field(out, "userAgent", self.user_agent);
+        texts(out, br#","sourceIPs":"#, self.source_ips);
+        write_text_field(out, br#","userAgent":"#, self.user_agent);
         if let Some(object) = self.object {
-            member(out, "objectRef");
+            out.extend_from_slice(br#","objectRef":"#);
             object.write(out);
         }
-        raw(out, "responseStatus", self.status);
-        raw(out, "requestObject", request);
-        raw(out, "responseObject", response);
-        member(out, "requestReceivedTimestamp");
+        raw(out, br#","responseStatus":"#, self.status);
+        raw(out, br#","requestObject":"#, request);
+        raw(out, br#","responseObject":"#, response);
+        out.extend_from_slice(br#","requestReceivedTimestamp":"#);
         self.received.write_json(out);
-        member(out, "stageTimestamp");
+        out.extend_from_slice(br#","stageTimestamp":"#);
         self.at.write_json(out);
         self.write_annotations(out, note);
         if !self.impersonation_constraint.is_empty() {
-            member(out, "authenticationMetadata");
+            out.extend_from_slice(br#","authenticationMetadata":"#);
             out.extend_from_slice(br#"{"impersonationConstraint":"#);
             encode_text(self.impersonation_constraint, out);
             out.push(b'}');
@@ -139,7 +140,7 @@ impl Event<'_> {
             return;
         }
         all.sort_unstable();
-        member(out, "annotations");
+        out.extend_from_slice(br#","annotations":"#);
         object(out, all.into_iter(), encode_text);
     }
 }
@@ -209,30 +210,24 @@ pub fn legacy_line(event: &Event<'_>) -> String {
     )
 }
 
-/// Appends the name of the next member of an object that has one already.
-fn member(out: &mut Vec<u8>, name: &str) {
-    out.push(b',');
-    encode_text(name, out);
-    out.push(b':');
-}
-
-fn write_text_field(out: &mut Vec<u8>, name: &str, value: &str) {
+/// Appends a member unless it is empty. `name` has the comma before it and the colon behind it, as in the functions below.
+fn write_text_field(out: &mut Vec<u8>, name: &[u8], value: &str) {
     if !value.is_empty() {
-        member(out, name);
+        out.extend_from_slice(name);
         encode_text(value, out);
     }
 }
 
-fn raw(out: &mut Vec<u8>, name: &str, json: &[u8]) {
+fn raw(out: &mut Vec<u8>, name: &[u8], json: &[u8]) {
     if !json.is_empty() {
-        member(out, name);
+        out.extend_from_slice(name);
         out.extend_from_slice(json);
     }
 }
 
-fn texts(out: &mut Vec<u8>, name: &str, values: &[String]) {
+fn texts(out: &mut Vec<u8>, name: &[u8], values: &[String]) {
     if !values.is_empty() {
-        member(out, name);
+        out.extend_from_slice(name);
         array(out, values);
     }
 }
@@ -266,15 +261,15 @@ fn object<'n, T>(
 }
 
 /// Appends a user; the object is empty if there is none.
-fn user(out: &mut Vec<u8>, name: &str, user: &UserInfo) {
-    member(out, name);
+fn user(out: &mut Vec<u8>, name: &[u8], user: &UserInfo) {
+    out.extend_from_slice(name);
     out.push(b'{');
     let start = out.len();
-    write_text_field(out, "username", &user.name);
-    write_text_field(out, "uid", &user.uid);
-    texts(out, "groups", &user.groups);
+    write_text_field(out, br#","username":"#, &user.name);
+    write_text_field(out, br#","uid":"#, &user.uid);
+    texts(out, br#","groups":"#, &user.groups);
     if !user.extra.is_empty() {
-        member(out, "extra");
+        out.extend_from_slice(br#","extra":"#);
         let entries = user.extra.iter().map(|(key, values)| (key.as_str(), values.as_slice()));
         object(out, entries, |values, out| array(out, values));
     }

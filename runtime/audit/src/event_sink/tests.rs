@@ -21,7 +21,7 @@ struct Memory {
 }
 
 impl Destination for Memory {
-    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String> {
+    fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
         if self.refuses {
             return Err("the disk is full".to_owned());
         }

@@ -116,8 +116,11 @@ async fn the_decision_of_another_server_is_awaited_and_recorded() {
             panic!("the decision is not awaited");
         };
         let status = wait.await.map(|answer| answer.status());
-        let annotations = exchange.ctx.annotations.collected().into_iter();
-        let annotations: Vec<_> = annotations.map(|(key, value)| format!("{key}={value}")).collect();
+        let annotations = exchange.ctx.annotations.collected();
+        let annotations: Vec<_> = annotations
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         (status, annotations.join(" "))
     };
     let allow = "authorization.k8s.io/decision=allow authorization.k8s.io/reason=by rule";

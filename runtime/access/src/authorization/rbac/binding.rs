@@ -1,7 +1,7 @@
 //! Gives a role to subjects.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planesmith_machinery::go_format::quote;
 
@@ -124,6 +124,25 @@ impl Subject {
     }
 }
 
+impl Binding {
+    /// Renders the binding, its role and the subject with this index.
+    fn grant_to(&self, subject: usize) -> String {
+        let Self {
+            namespace,
+            name,
+            role,
+            subjects,
+        } = self;
+        let binding = match namespace.as_str() {
+            "" => format!("ClusterRoleBinding {}", quote(name)),
+            namespace => format!("RoleBinding {}", quote(&format!("{name}/{namespace}"))),
+        };
+        let subject = subjects.get(subject).map(|subject| subject.description(namespace));
+        let to = subject.map(|subject| format!(" to {subject}")).unwrap_or_default();
+        format!("{binding} of {} {}{to}", role.kind.as_str(), quote(&role.name))
+    }
+}
+
 impl Keyed for Binding {
     fn key(&self) -> Key<'_> {
         Key::new(&self.namespace, &self.name)
@@ -136,9 +155,19 @@ pub struct Grant {
     pub(super) binding: Arc<Binding>,
     /// The index of the subject.
     pub(super) subject: usize,
+    /// Its text, once a decision was recorded with it: the same few grants decide most requests.
+    text: OnceLock<Box<str>>,
 }
 
 impl Grant {
+    pub(super) fn new(binding: Arc<Binding>, subject: usize) -> Self {
+        Self {
+            binding,
+            subject,
+            text: OnceLock::new(),
+        }
+    }
+
     /// The binding.
     #[must_use]
     pub fn binding(&self) -> &Binding {
@@ -149,20 +178,6 @@ impl Grant {
 /// The binding, its role and the subject, as kube-apiserver writes them into reasons.
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Binding {
-            namespace,
-            name,
-            role,
-            subjects,
-        } = &*self.binding;
-        match namespace.as_str() {
-            "" => write!(f, "ClusterRoleBinding {}", quote(name))?,
-            namespace => write!(f, "RoleBinding {}", quote(&format!("{name}/{namespace}")))?,
-        }
-        write!(f, " of {} {}", role.kind.as_str(), quote(&role.name))?;
-        match subjects.get(self.subject) {
-            Some(subject) => write!(f, " to {}", subject.description(namespace)),
-            None => Ok(()),
-        }
+        f.write_str(self.text.get_or_init(|| self.binding.grant_to(self.subject).into()))
     }
 }

@@ -55,7 +55,7 @@ impl SubjectGrants {
         // A subject may be listed twice.
         if let Err(index) = grants.binary_search_by(|grant| grant.binding.name.cmp(&binding.name)) {
             let binding = Arc::clone(binding);
-            grants.insert(index, Arc::new(Grant { binding, subject }));
+            grants.insert(index, Arc::new(Grant::new(binding, subject)));
         }
         self.of(grants)
     }

@@ -40,7 +40,8 @@ pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, featur
     };
     match complete_bytes(std::mem::take(response.body_mut())) {
         Ok(bytes) => {
-            let object = in_json(format, &bytes, scheme);
+            let is_needed = wants_object || may_contain_status(format, &bytes);
+            let object = is_needed.then(|| in_json(format, &bytes, scheme)).flatten();
             note(record, code, object, wants_object);
             *response.body_mut() = Body::from(bytes);
         }
@@ -79,6 +80,28 @@ fn note(record: &AuditRecord, code: StatusCode, object: Option<Vec<u8>>, wants_o
     if wants_object {
         record.response_object(object);
     }
+}
+
+/// False for an answer that is surely another object than a Status: most writes are answered by their object, whose decoding
+/// would be in vain.
+fn may_contain_status(format: Format, bytes: &[u8]) -> bool {
+    match format {
+        Format::Json => begins_as_status(bytes),
+        Format::Protobuf => protobuf::open(bytes).is_ok_and(|envelope| envelope.type_meta.kind == "Status"),
+        Format::Yaml | Format::Cbor => true,
+    }
+}
+
+/// True if the first member of an object in JSON says that it is a Status, with any space between the tokens.
+fn begins_as_status(json: &[u8]) -> bool {
+    let mut rest = json;
+    let tokens: [&[u8]; 4] = [b"{", b"\"kind\"", b":", b"\"Status\""];
+    tokens.into_iter().all(|token| {
+        rest = rest.trim_ascii_start();
+        let behind = rest.strip_prefix(token);
+        rest = behind.unwrap_or_default();
+        behind.is_some()
+    })
 }
 
 /// Returns an answer in compact JSON; `None` for one that cannot be read.
@@ -197,5 +220,28 @@ impl HttpBody for Recorded {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_status_is_read_for_its_result() {
+        let status = |format, bytes: &[u8]| may_contain_status(format, bytes);
+        assert!(status(Format::Json, br#"{"kind":"Status","apiVersion":"v1"}"#));
+        assert!(status(
+            Format::Json,
+            b"{\n  \"kind\": \"Status\",\n  \"apiVersion\": \"v1\"\n}"
+        ));
+        assert!(!status(Format::Json, br#"{"kind":"StatusList"}"#));
+        assert!(!status(Format::Json, br#"{"kind":"Pod","metadata":{"name":"Status"}}"#));
+        assert!(!status(Format::Json, b""));
+        for (kind, expected) in [("Status", true), ("Pod", false)] {
+            let mut message = Vec::new();
+            protobuf::wrap("v1", kind, &mut message, |_| {});
+            assert_eq!(status(Format::Protobuf, &message), expected);
+        }
     }
 }
