@@ -198,10 +198,7 @@ async fn a_changed_configuration_is_used_without_a_restart() {
     becomes(&server, &token, "a:carol").await;
     write(&file, "no configuration");
     let begin = Instant::now();
-    while !server
-        .log()
-        .contains("the authentication configuration cannot be used")
-    {
+    while !server.log().contains("the authentication configuration cannot be used") {
         assert!(begin.elapsed() < TIMEOUT, "{}", server.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
