@@ -67,6 +67,6 @@ pub(crate) fn webhook(
         reviews: AccessReviews::of_webhook(kubeconfig, settings, reviews)?,
         conditions,
         failure_policy,
-        metrics: metrics.conditions(AuthorizationMode::Webhook.as_str(), name),
+        metrics: metrics.conditions(AuthorizationMode::WEBHOOK.as_str(), name),
     })
 }

@@ -29,7 +29,7 @@ impl Component for AuthorizationComponent {
     }
 
     fn authorization_modes(&self) -> &'static [AuthorizationMode] {
-        &[AuthorizationMode::Webhook]
+        &[AuthorizationMode::WEBHOOK]
     }
 
     fn authorizer(
@@ -38,9 +38,12 @@ impl Component for AuthorizationComponent {
         initializer: &AuthorizerInitializer<'_>,
     ) -> Result<Option<Box<dyn Authorizer>>> {
         let options = AuthorizationOptions::from_arg_matches(&initializer.options.matches)?;
-        let (AuthorizationMode::Webhook, Some(kubeconfig)) = (mode, &options.authorization_webhook_config_file) else {
+        let Some(kubeconfig) = &options.authorization_webhook_config_file else {
             return Ok(None);
         };
+        if mode != AuthorizationMode::WEBHOOK {
+            return Ok(None);
+        }
         let name = mode.as_str().to_lowercase();
         let metrics = initializer.metrics.authorizers();
         let webhook = webhook(&name, kubeconfig, options.review_settings(), Vec::new(), metrics);
@@ -57,7 +60,7 @@ impl Component for AuthorizationComponent {
             return Ok(None);
         };
         let metrics = initializer.metrics;
-        let (file, chain) = ReloadableChain::open(path, of_mode, metrics.authorizers())
+        let (file, chain) = ReloadableChain::open(path, initializer.modes, of_mode, metrics.authorizers())
             .with_context(|| format!("--authorization-config {}", path.display()))?;
         let modes = chain.modes();
         let reloads = ConfigurationMetrics::register(metrics, "authorization", initializer.server_name);

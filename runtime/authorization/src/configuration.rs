@@ -83,7 +83,7 @@ struct WebhookMatchCondition {
 pub(crate) struct CheckedAuthorizer {
     pub(crate) name: String,
     pub(crate) mode: AuthorizationMode,
-    /// The webhook, for [`AuthorizationMode::Webhook`].
+    /// The webhook, for [`AuthorizationMode::WEBHOOK`].
     pub(crate) webhook: Option<CheckedWebhook>,
 }
 
@@ -110,13 +110,13 @@ impl AuthorizationConfiguration {
         )?)
     }
 
-    /// Returns the authorizers, in order.
+    /// Returns the authorizers, in order. Their types are among `modes`.
     ///
     /// # Errors
     ///
     /// All fields that are not valid.
-    pub(crate) fn check(&self) -> Result<Vec<CheckedAuthorizer>> {
-        check::authorizers(self).map_err(anyhow::Error::msg)
+    pub(crate) fn check(&self, modes: &[AuthorizationMode]) -> Result<Vec<CheckedAuthorizer>> {
+        check::authorizers(self, modes).map_err(anyhow::Error::msg)
     }
 }
 

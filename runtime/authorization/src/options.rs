@@ -81,7 +81,7 @@ impl AuthorizationOptions {
         let is_mode = modes
             .into_iter()
             .flatten()
-            .any(|mode| *mode == AuthorizationMode::Webhook);
+            .any(|mode| *mode == AuthorizationMode::WEBHOOK);
         match (is_mode, &self.authorization_webhook_config_file) {
             (true, None) => {
                 Err("--authorization-mode has Webhook, which needs --authorization-webhook-config-file".to_owned())

@@ -28,6 +28,8 @@ pub(crate) struct ConfiguredChain {
 pub(crate) struct ReloadableChain {
     /// The configuration in use.
     configuration: AuthorizationConfiguration,
+    /// The modes that the file may name.
+    modes: Vec<AuthorizationMode>,
     local: LocalAuthorizers,
     /// The modes that must stay in the file: all of the first one but webhooks.
     required: BTreeSet<AuthorizationMode>,
@@ -38,29 +40,31 @@ pub(crate) struct ReloadableChain {
 /// Returns the modes of the authorizers that no reload may remove.
 fn local_modes(authorizers: &[CheckedAuthorizer]) -> BTreeSet<AuthorizationMode> {
     let modes = authorizers.iter().map(|authorizer| authorizer.mode);
-    modes.filter(|mode| *mode != AuthorizationMode::Webhook).collect()
+    modes.filter(|mode| *mode != AuthorizationMode::WEBHOOK).collect()
 }
 
 impl ReloadableChain {
-    /// Reads the file. `of_mode` creates the authorizers that it does not configure.
+    /// Reads the file, which may name `modes`. `of_mode` creates the authorizers that it does not configure.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or its content is not valid.
     pub(crate) fn open(
         path: &Path,
+        modes: &[AuthorizationMode],
         of_mode: impl Fn(AuthorizationMode) -> Result<Arc<dyn Authorizer>>,
         metrics: &AuthorizerMetrics,
     ) -> Result<(FollowedFile, Self)> {
         let file = FollowedFile::open(path)?;
         let configuration = AuthorizationConfiguration::parse(file.content())?;
-        let authorizers = configuration.check()?;
+        let authorizers = configuration.check(modes)?;
         let required = local_modes(&authorizers);
         let local = required.iter().map(|mode| Ok((*mode, of_mode(*mode)?)));
         let local = local.collect::<Result<LocalAuthorizers>>()?;
         let current = chain(authorizers, &local, metrics)?;
         let chain = Self {
             configuration,
+            modes: modes.to_vec(),
             local,
             required,
             metrics: metrics.clone(),
@@ -89,7 +93,7 @@ impl Reloadable for ReloadableChain {
 
     async fn replace(&mut self, content: &[u8]) -> Result<bool> {
         let configuration = AuthorizationConfiguration::parse(content)?;
-        let authorizers = configuration.check()?;
+        let authorizers = configuration.check(&self.modes)?;
         let present = local_modes(&authorizers);
         let missing: Vec<&str> = self.required.difference(&present).map(|mode| mode.as_str()).collect();
         if !missing.is_empty() {

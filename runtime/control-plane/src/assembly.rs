@@ -112,6 +112,7 @@ pub(crate) fn assemble(
     let metrics = SharedMetrics::default();
     let server_name = bootstrap::identity_lease::own_name();
     let initializer = AuthorizerInitializer {
+        modes: &program.known_authorization_modes(),
         storage,
         scheme: &scheme,
         options,

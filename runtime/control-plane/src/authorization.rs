@@ -59,12 +59,12 @@ pub(crate) fn authorization(program: &Program, initializer: &AuthorizerInitializ
             }
         };
         if let Some(file) = &options.authorization_policy_file
-            && !modes.contains(&AuthorizationMode::Abac)
+            && !modes.contains(&AuthorizationMode::ABAC)
         {
             let file = file.display();
             bail!("--authorization-policy-file is {file}; it needs ABAC among the authorizers");
         }
-        allows_everything = modes.contains(&AuthorizationMode::AlwaysAllow);
+        allows_everything = modes.contains(&AuthorizationMode::ALWAYS_ALLOW);
     }
     Ok(Authorization {
         authorizer: Arc::new(Union::new(authorizers)),
@@ -89,9 +89,9 @@ fn of_mode(
     initializer: &AuthorizerInitializer<'_>,
 ) -> Result<Arc<dyn Authorizer>> {
     match mode {
-        AuthorizationMode::AlwaysAllow => return Ok(Arc::new(AlwaysAllow)),
-        AuthorizationMode::AlwaysDeny => return Ok(Arc::new(AlwaysDeny)),
-        AuthorizationMode::Abac => {
+        AuthorizationMode::ALWAYS_ALLOW => return Ok(Arc::new(AlwaysAllow)),
+        AuthorizationMode::ALWAYS_DENY => return Ok(Arc::new(AlwaysDeny)),
+        AuthorizationMode::ABAC => {
             let file = initializer.options.authorization_policy_file.as_deref();
             let file = file.context("ABAC needs --authorization-policy-file")?;
             return Ok(Arc::new(policies(file)?));

@@ -129,8 +129,10 @@ fn command(program: &Program) -> clap::Command {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
     });
     let modes = program.default_authorization_modes();
+    let known = program.known_authorization_modes();
     command.mut_arg("authorization_mode", |flag| {
-        flag.default_values(modes.into_iter().map(AuthorizationMode::as_str))
+        flag.value_parser(AuthorizationMode::parser(known))
+            .default_values(modes.into_iter().map(AuthorizationMode::as_str))
     })
 }
 
@@ -170,9 +172,11 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// A component with a flag and a controller.
+    /// A component with a flag, a controller and a mode of authorization.
     #[derive(Debug)]
     struct Warehouse;
+
+    const KEYS: AuthorizationMode = AuthorizationMode::new("Keys", "Users may do what their keys open");
 
     impl Component for Warehouse {
         fn flags(&self, command: clap::Command) -> clap::Command {
@@ -183,6 +187,14 @@ mod tests {
 
         fn controller_names(&self) -> &'static [ControllerName] {
             const { &[ControllerName::renamed("restock-controller", "restock")] }
+        }
+
+        fn authorization_modes(&self) -> &'static [AuthorizationMode] {
+            &[KEYS]
+        }
+
+        fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
+            &[KEYS]
         }
     }
 
@@ -197,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_has_flags_and_controllers_of_its_own() {
+    fn a_component_has_flags_controllers_and_modes_of_its_own() {
         let read = |program: &Program, words: &[&str]| {
             let mut command = command(program);
             let matches = command.try_get_matches_from_mut(std::iter::once(&"test").chain(words));
@@ -206,15 +218,24 @@ mod tests {
             Ok::<_, String>((line.options, matches))
         };
         let with = program(&[&Warehouse]);
-        let words = ["--shelf=top", "--controllers=*,-restock,-namespace"];
+        let words = [
+            "--shelf=top",
+            "--controllers=*,-restock,-namespace",
+            "--authorization-mode=AlwaysDeny,Keys",
+        ];
         let (options, matches) = read(&with, &words).unwrap();
         assert_eq!(matches.get_one::<String>("shelf").map(String::as_str), Some("top"));
         assert!(!options.controllers.enabled("restock-controller"));
         assert!(!options.controllers.enabled("namespace-controller"));
         assert!(options.controllers.enabled("garbage-collector-controller"));
+        assert_eq!(options.authorization_mode, [AuthorizationMode::ALWAYS_DENY, KEYS]);
+        let (options, _) = read(&with, &[]).unwrap();
+        assert_eq!(options.authorization_mode, [KEYS]);
+        assert_eq!(with.check_authorization_modes(&[KEYS, AuthorizationMode::ABAC]), Ok(()));
 
         let without = program(&[]);
         assert!(read(&without, &["--shelf=top"]).is_err());
+        assert!(read(&without, &["--authorization-mode=Keys"]).is_err());
         let refused = read(&without, &["--controllers=restock"]).unwrap_err();
         assert!(
             refused.contains("unknown controller `restock`; there are: garbage-"),

@@ -157,7 +157,7 @@ pub trait Component: fmt::Debug + Sync {
         Ok(AddedAuthentication::default())
     }
 
-    /// Lists the modes of `--authorization-mode` that the component implements.
+    /// Lists the modes of `--authorization-mode` that the component implements: modes of Kubernetes, or its own.
     fn authorization_modes(&self) -> &'static [AuthorizationMode] {
         &[]
     }
@@ -252,6 +252,8 @@ pub struct TransformersContext<'a> {
 /// The parts of a server from which authorizers are created.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorizerInitializer<'a> {
+    /// The modes that flags and files may name: those of Kubernetes, and those of the program's components.
+    pub modes: &'a [AuthorizationMode],
     /// The stored objects. Everything that a start has to load is there.
     pub storage: &'a Storage,
     /// The kinds of the server.

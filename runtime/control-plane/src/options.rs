@@ -83,7 +83,12 @@ pub struct Options {
     pub strict_transport_security_directives: Vec<String>,
 
     /// Authorization modes, in the order in which they are consulted. Members of system:masters may do everything in any mode.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODES")]
+    #[arg(
+        long,
+        value_parser = AuthorizationMode::parser(AuthorizationMode::KUBERNETES.to_vec()),
+        value_delimiter = ',',
+        value_name = "MODES"
+    )]
     pub authorization_mode: Vec<AuthorizationMode>,
 
     /// File with the permissions of the authorization mode ABAC: one JSON policy per line.

@@ -64,12 +64,30 @@ impl Program {
     /// program without any refuses everything, except to members of `system:masters`.
     pub(crate) fn default_authorization_modes(&self) -> Vec<AuthorizationMode> {
         let components = self.components.iter();
-        let modes = components.flat_map(|component| component.default_authorization_modes());
-        let mut modes: Vec<AuthorizationMode> = modes.copied().collect();
-        modes.sort_unstable();
-        modes.dedup();
+        let listed: Vec<AuthorizationMode> = components
+            .flat_map(|component| component.default_authorization_modes())
+            .copied()
+            .collect();
+        let mut modes = self.known_authorization_modes();
+        modes.retain(|mode| listed.contains(mode));
         if modes.is_empty() {
-            modes.push(AuthorizationMode::AlwaysDeny);
+            modes.push(AuthorizationMode::ALWAYS_DENY);
+        }
+        modes
+    }
+
+    /// Returns the authorization modes that flags and files may name: those of Kubernetes, even if the program has no authorizer for
+    /// them, then those that only its components have.
+    pub(crate) fn known_authorization_modes(&self) -> Vec<AuthorizationMode> {
+        let mut modes = AuthorizationMode::KUBERNETES.to_vec();
+        for mode in self
+            .components
+            .iter()
+            .flat_map(|component| component.authorization_modes())
+        {
+            if !modes.contains(mode) {
+                modes.push(*mode);
+            }
         }
         modes
     }
@@ -91,17 +109,17 @@ impl Program {
         let components = self.components.iter();
         let of_components = components.flat_map(|component| component.authorization_modes());
         let always = [
-            AuthorizationMode::Abac,
-            AuthorizationMode::AlwaysAllow,
-            AuthorizationMode::AlwaysDeny,
+            AuthorizationMode::ABAC,
+            AuthorizationMode::ALWAYS_ALLOW,
+            AuthorizationMode::ALWAYS_DENY,
         ];
-        let mut known: Vec<AuthorizationMode> = of_components.copied().chain(always).collect();
-        known.sort_unstable();
-        known.dedup();
-        match modes.iter().find(|mode| !known.contains(mode)) {
+        let present: Vec<AuthorizationMode> = of_components.copied().chain(always).collect();
+        match modes.iter().find(|mode| !present.contains(mode)) {
             None => Ok(()),
             Some(unknown) => {
-                let known: Vec<&str> = known.into_iter().map(AuthorizationMode::as_str).collect();
+                let known = self.known_authorization_modes().into_iter();
+                let known = known.filter(|mode| present.contains(mode));
+                let known: Vec<&str> = known.map(AuthorizationMode::as_str).collect();
                 Err(format!(
                     "--authorization-mode has {unknown}, which {} does not have; it has {}",
                     self.name,

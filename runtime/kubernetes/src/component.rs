@@ -95,11 +95,11 @@ impl Component for KubernetesComponent {
     }
 
     fn authorization_modes(&self) -> &'static [AuthorizationMode] {
-        &[AuthorizationMode::Node]
+        &[AuthorizationMode::NODE]
     }
 
     fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
-        &[AuthorizationMode::Node]
+        &[AuthorizationMode::NODE]
     }
 
     fn authorizer(
@@ -107,7 +107,7 @@ impl Component for KubernetesComponent {
         mode: AuthorizationMode,
         initializer: &AuthorizerInitializer<'_>,
     ) -> Result<Option<Box<dyn Authorizer>>> {
-        if mode != AuthorizationMode::Node {
+        if mode != AuthorizationMode::NODE {
             return Ok(None);
         }
         let AuthorizerInitializer {

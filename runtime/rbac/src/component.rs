@@ -76,7 +76,7 @@ impl Component for RbacComponent {
     }
 
     fn authorization_modes(&self) -> &'static [AuthorizationMode] {
-        &[AuthorizationMode::Rbac]
+        &[AuthorizationMode::RBAC]
     }
 
     fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
@@ -88,7 +88,7 @@ impl Component for RbacComponent {
         mode: AuthorizationMode,
         initializer: &AuthorizerInitializer<'_>,
     ) -> Result<Option<Box<dyn Authorizer>>> {
-        if mode != AuthorizationMode::Rbac {
+        if mode != AuthorizationMode::RBAC {
             return Ok(None);
         }
         let AuthorizerInitializer { storage, scheme, .. } = *initializer;

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::time;
 
-use clap::ValueEnum as _;
 use planesmith_control_plane::access_reviews::{FailurePolicy, ReviewSettings, ReviewVersion};
 use planesmith_control_plane::options::AuthorizationMode;
 use planesmith_expressions::access_review::Condition;
@@ -32,12 +31,15 @@ const MOST_CONDITIONS: usize = 64;
 
 const KUBECONFIG: &str = "KubeConfigFile";
 
-/// Returns the authorizers of a configuration.
+/// Returns the authorizers of a configuration, whose types are among `modes`.
 ///
 /// # Errors
 ///
 /// All fields that are not valid, or else the names that are not those of their types.
-pub(super) fn authorizers(configuration: &AuthorizationConfiguration) -> Result<Vec<CheckedAuthorizer>, String> {
+pub(super) fn authorizers(
+    configuration: &AuthorizationConfiguration,
+    modes: &[AuthorizationMode],
+) -> Result<Vec<CheckedAuthorizer>, String> {
     let mut errors = FieldErrors::default();
     if configuration.authorizers.is_empty() {
         errors.required("authorizers", "at least one authorization mode must be defined");
@@ -45,7 +47,7 @@ pub(super) fn authorizers(configuration: &AuthorizationConfiguration) -> Result<
     let mut checked = Vec::new();
     let mut seen = Seen::default();
     for (index, authorizer) in configuration.authorizers.iter().enumerate() {
-        checked.extend(seen.authorizer(authorizer, &mut errors.at_index("authorizers", index)));
+        checked.extend(seen.authorizer(authorizer, modes, &mut errors.at_index("authorizers", index)));
     }
     if let Some(problems) = errors.joined() {
         return Err(problems);
@@ -53,7 +55,7 @@ pub(super) fn authorizers(configuration: &AuthorizationConfiguration) -> Result<
     let wrong_names = checked.iter().filter_map(|authorizer| {
         let CheckedAuthorizer { name, mode, .. } = authorizer;
         let expected = mode.as_str().to_lowercase();
-        let fits = *mode == AuthorizationMode::Webhook || *name == expected;
+        let fits = *mode == AuthorizationMode::WEBHOOK || *name == expected;
         (!fits).then(|| format!("expected name {expected} for authorizer {mode} instead of {name}"))
     });
     let wrong_names: Vec<String> = wrong_names.collect();
@@ -75,6 +77,7 @@ impl<'c> Seen<'c> {
     fn authorizer(
         &mut self,
         authorizer: &'c AuthorizerConfiguration,
+        modes: &[AuthorizationMode],
         errors: &mut FieldErrors,
     ) -> Option<CheckedAuthorizer> {
         let AuthorizerConfiguration { kind, name, webhook } = authorizer;
@@ -82,13 +85,12 @@ impl<'c> Seen<'c> {
             errors.required("type", "");
             return None;
         }
-        let modes = AuthorizationMode::value_variants();
         let Some(mode) = modes.iter().copied().find(|mode| mode.as_str() == kind) else {
             let known: Vec<&str> = modes.iter().map(|mode| mode.as_str()).collect();
             errors.not_supported("type", kind.as_str(), &known);
             return None;
         };
-        let is_webhook = mode == AuthorizationMode::Webhook;
+        let is_webhook = mode == AuthorizationMode::WEBHOOK;
         if !self.types.insert(kind) && !is_webhook {
             errors.duplicate("type", kind.as_str());
             return None;

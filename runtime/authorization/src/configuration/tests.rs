@@ -6,7 +6,7 @@ use super::*;
 
 fn check(version: &str, authorizers: &str) -> Result<Vec<CheckedAuthorizer>> {
     let text = format!("apiVersion: {version}\nkind: AuthorizationConfiguration\nauthorizers:\n{authorizers}");
-    AuthorizationConfiguration::parse(text.as_bytes())?.check()
+    AuthorizationConfiguration::parse(text.as_bytes())?.check(&AuthorizationMode::KUBERNETES)
 }
 
 fn refused(authorizers: &str) -> String {
@@ -24,6 +24,18 @@ fn webhook(kubeconfig: &str, more: &str) -> String {
     connectionInfo: {{type: KubeConfigFile, kubeConfigFile: {kubeconfig}}}
 {more}"
     )
+}
+
+#[test]
+fn a_mode_of_a_component_is_a_type() {
+    let keys = AuthorizationMode::new("Keys", "Users may do what their keys open");
+    let text = format!(
+        "apiVersion: {}\nkind: AuthorizationConfiguration\nauthorizers: [{{type: Keys, name: keys}}]",
+        VERSIONS[0]
+    );
+    let configuration = AuthorizationConfiguration::parse(text.as_bytes()).unwrap();
+    assert_eq!(configuration.check(&[keys]).unwrap()[0].mode, keys);
+    assert!(configuration.check(&AuthorizationMode::KUBERNETES).is_err());
 }
 
 #[test]
@@ -49,9 +61,9 @@ fn a_chain_has_its_order_and_the_defaults_of_webhooks() {
         let chain = chain.unwrap();
         let modes: Vec<AuthorizationMode> = chain.iter().map(|authorizer| authorizer.mode).collect();
         let expected = [
-            AuthorizationMode::Webhook,
-            AuthorizationMode::Node,
-            AuthorizationMode::Rbac,
+            AuthorizationMode::WEBHOOK,
+            AuthorizationMode::NODE,
+            AuthorizationMode::RBAC,
         ];
         assert_eq!(modes, expected);
         let hook = chain[0].webhook.as_ref().unwrap();

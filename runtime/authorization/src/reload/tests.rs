@@ -25,7 +25,7 @@ impl Authorizer for Refuse {
 
 fn of_mode(mode: AuthorizationMode) -> Result<Arc<dyn Authorizer>> {
     Ok(match mode {
-        AuthorizationMode::AlwaysAllow => Arc::new(AlwaysAllow),
+        AuthorizationMode::ALWAYS_ALLOW => Arc::new(AlwaysAllow),
         _ => Arc::new(Refuse),
     })
 }
@@ -57,10 +57,16 @@ impl File {
 #[tokio::test]
 async fn a_file_that_is_not_valid_changes_nothing() {
     let file = File::new(&[REFUSE, ALLOW]);
-    let (_, mut reload) = ReloadableChain::open(&file.path, of_mode, Metrics::new().authorizers()).unwrap();
+    let (_, mut reload) = ReloadableChain::open(
+        &file.path,
+        &AuthorizationMode::KUBERNETES,
+        of_mode,
+        Metrics::new().authorizers(),
+    )
+    .unwrap();
     assert_eq!(
         reload.modes(),
-        [AuthorizationMode::Rbac, AuthorizationMode::AlwaysAllow]
+        [AuthorizationMode::ALWAYS_ALLOW, AuthorizationMode::RBAC]
     );
     for (invalid, why) in [
         (&[REFUSE][..], "missing required types: [AlwaysAllow]"),
@@ -83,7 +89,13 @@ async fn a_file_that_is_not_valid_changes_nothing() {
 async fn a_changed_file_takes_effect_without_a_restart() {
     let file = File::new(&[REFUSE, ALLOW]);
     let metrics = Metrics::new();
-    let (followed, reload) = ReloadableChain::open(&file.path, of_mode, metrics.authorizers()).unwrap();
+    let (followed, reload) = ReloadableChain::open(
+        &file.path,
+        &AuthorizationMode::KUBERNETES,
+        of_mode,
+        metrics.authorizers(),
+    )
+    .unwrap();
     let chain = reload.start(
         followed,
         ConfigurationMetrics::register(&metrics, "authorization", "server"),

@@ -3,43 +3,58 @@
 use std::fmt;
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A mode of authorization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum AuthorizationMode {
-    /// Nodes may do what their pods need.
-    #[value(name = "Node")]
-    Node,
-    /// Users have the roles that bindings give them.
-    #[value(name = "RBAC")]
-    Rbac,
-    /// Users have the permissions of a policy file.
-    #[value(name = "ABAC")]
-    Abac,
-    /// Another server decides.
-    #[value(name = "Webhook")]
-    Webhook,
-    /// Every authenticated user may do everything.
-    #[value(name = "AlwaysAllow")]
-    AlwaysAllow,
-    /// No user may do anything; for tests.
-    #[value(name = "AlwaysDeny")]
-    AlwaysDeny,
+/// A mode of authorization: one of Kubernetes', or one of a component, which declares it as a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AuthorizationMode {
+    name: &'static str,
+    help: &'static str,
 }
 
 impl AuthorizationMode {
+    /// Nodes have the permissions that their pods need.
+    pub const NODE: Self = Self::new("Node", "Nodes may do what their pods need");
+    /// Users have the roles that bindings give them.
+    pub const RBAC: Self = Self::new("RBAC", "Users have the roles that bindings give them");
+    /// Users have the permissions of a policy file.
+    pub const ABAC: Self = Self::new("ABAC", "Users have the permissions of a policy file");
+    /// Another server decides.
+    pub const WEBHOOK: Self = Self::new("Webhook", "Another server decides");
+    /// Every authenticated user may do everything.
+    pub const ALWAYS_ALLOW: Self = Self::new("AlwaysAllow", "Every authenticated user may do everything");
+    /// No user may do anything; for tests.
+    pub const ALWAYS_DENY: Self = Self::new("AlwaysDeny", "No user may do anything; for tests");
+
+    /// The modes of Kubernetes, in the order in which they are consulted by default.
+    pub const KUBERNETES: [Self; 6] = [
+        Self::NODE,
+        Self::RBAC,
+        Self::ABAC,
+        Self::WEBHOOK,
+        Self::ALWAYS_ALLOW,
+        Self::ALWAYS_DENY,
+    ];
+
+    /// A mode called `name` in flags and files; `help` explains it in `--help`.
+    #[must_use]
+    pub const fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help }
+    }
+
     /// The name of the mode, as in the flag.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Node => "Node",
-            Self::Rbac => "RBAC",
-            Self::Abac => "ABAC",
-            Self::Webhook => "Webhook",
-            Self::AlwaysAllow => "AlwaysAllow",
-            Self::AlwaysDeny => "AlwaysDeny",
-        }
+        self.name
+    }
+
+    /// Returns the parser of a flag that names one of `modes`.
+    pub(crate) fn parser(modes: Vec<Self>) -> impl TypedValueParser<Value = Self> {
+        let values = modes.iter().map(|mode| PossibleValue::new(mode.name).help(mode.help));
+        PossibleValuesParser::new(values).map(move |name| {
+            let mode = modes.iter().copied().find(|mode| mode.name == name);
+            mode.expect("the parser accepts names of modes only")
+        })
     }
 }
 
@@ -60,7 +75,7 @@ pub(super) fn check(modes: &[AuthorizationMode], policy_file: Option<&Path>) -> 
             return Err(format!("--authorization-mode has {mode} more than once"));
         }
     }
-    if modes.contains(&AuthorizationMode::Abac) && policy_file.is_none() {
+    if modes.contains(&AuthorizationMode::ABAC) && policy_file.is_none() {
         return Err("--authorization-mode has ABAC; it needs --authorization-policy-file".to_owned());
     }
     Ok(())
@@ -72,15 +87,15 @@ mod tests {
 
     #[test]
     fn the_mode_abac_needs_its_file() {
-        use AuthorizationMode::{Abac, Rbac};
+        let (abac, rbac) = (AuthorizationMode::ABAC, AuthorizationMode::RBAC);
         let file = Some(Path::new("policies.jsonl"));
-        assert_eq!(check(&[Abac, Rbac], file), Ok(()));
-        assert_eq!(check(&[Rbac], None), Ok(()));
+        assert_eq!(check(&[abac, rbac], file), Ok(()));
+        assert_eq!(check(&[rbac], None), Ok(()));
         assert!(
-            check(&[Abac], None)
+            check(&[abac], None)
                 .unwrap_err()
                 .contains("needs --authorization-policy-file")
         );
-        assert!(check(&[Rbac, Rbac], None).unwrap_err().contains("more than once"));
+        assert!(check(&[rbac, rbac], None).unwrap_err().contains("more than once"));
     }
 }
