@@ -1,7 +1,12 @@
 //! Kubeconfigs: the URL and the authority of a server, and the credentials of a user.
 
+mod user;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+
+pub use self::user::User;
+pub(crate) use self::user::pem;
 
 /// The credentials of one user of a server.
 #[derive(Clone, Copy, Debug)]

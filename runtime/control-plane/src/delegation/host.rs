@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::header::{AUTHORIZATION, HeaderMap, RETRY_AFTER};
 use http::{Method, Response, StatusCode, Uri};
-use planesmith_machinery::{go_base64, yaml};
+use planesmith_machinery::yaml;
 use planesmith_server::proxy::{
     AnswerBody, ClientIdentity, Destination, Link, LinkError, OutboundRequest, Pem, Target, Trust, client_tls_to, send,
 };
 use serde_json::Value;
 
 use crate::dedicated_runtime;
+use crate::kubeconfig::{User, pem};
 use crate::resource_client::text;
 use crate::running::Running;
 
@@ -39,15 +40,7 @@ pub struct Host {
     destination: Destination,
     /// The prefix of all paths.
     path: String,
-    token: Token,
-}
-
-#[derive(Clone)]
-enum Token {
-    None,
-    Text(String),
-    /// Read again for each request, since other programs replace the file.
-    File(PathBuf),
+    user: User,
 }
 
 impl Host {
@@ -118,7 +111,7 @@ impl Host {
             ),
             destination,
             path,
-            token: Token::None,
+            user: User::ANONYMOUS,
         })
     }
 
@@ -136,26 +129,19 @@ impl Host {
             (Some(Pem::File(path)), false) => Trust::File(path),
             (Some(Pem::Text(text)), false) => Trust::Bundle(text),
         };
-        let certificate = pem(user, "client-certificate", folder)?;
-        let identity = certificate.zip(pem(user, "client-key", folder)?);
-        let identity = identity.map(|(certificate, key)| ClientIdentity { certificate, key });
-        let mut link = Link::new(client_tls_to(trust, identity.as_ref())?, TIMEOUT);
+        let user = User::parse(user, folder)?;
+        let mut link = Link::new(client_tls_to(trust, user.identity())?, TIMEOUT);
         let name = text(cluster, "/tls-server-name");
         if !name.is_empty() {
             link = link.expecting(name);
         }
-        let token = match (text(user, "/token"), text(user, "/tokenFile")) {
-            ("", "") => Token::None,
-            ("", file) => Token::File(folder.join(file)),
-            (token, _) => Token::Text(token.to_owned()),
-        };
         Ok(Self {
             link: link.pooled(),
             timeout: TIMEOUT,
             secure,
             destination,
             path,
-            token,
+            user,
         })
     }
 
@@ -251,12 +237,8 @@ impl Host {
             query: query.to_owned(),
         };
         let mut headers = HeaderMap::new();
-        if let Some(token) = self.token.read() {
-            let value = HeaderValue::try_from(format!("Bearer {token}"));
-            headers.insert(
-                AUTHORIZATION,
-                value.map_err(|_| "the token has characters that a header cannot have")?,
-            );
+        if let Some(value) = self.user.authorization()? {
+            headers.insert(AUTHORIZATION, value);
         }
         Ok((target, headers))
     }
@@ -284,26 +266,6 @@ fn is_lost(error: &LinkError) -> bool {
     }
 }
 
-impl Token {
-    fn read(&self) -> Option<String> {
-        match self {
-            Token::None => None,
-            Token::Text(text) => Some(text.clone()),
-            Token::File(path) => Some(fs::read_to_string(path).ok()?.trim().to_owned()),
-        }
-    }
-}
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Token::None => f.write_str("None"),
-            Token::Text(_) => f.write_str("Text"),
-            Token::File(path) => path.fmt(f),
-        }
-    }
-}
-
 /// Returns if the server at `url` has TLS, its destination, and the prefix of all paths.
 fn place_of(url: &Uri) -> Result<(bool, Destination, String)> {
     let secure = url.scheme_str() == Some("https");
@@ -320,16 +282,6 @@ fn named<'c>(config: &'c Value, list: &str, name: &str) -> Result<&'c Value> {
     let elements = config.get(list).and_then(Value::as_array);
     let found = elements.into_iter().flatten().find(|element| element["name"] == name);
     found.with_context(|| format!("{list} has no `{name}`"))
-}
-
-/// Returns a certificate or key, embedded or in a file beside the kubeconfig.
-fn pem(holder: &Value, field: &str, folder: &Path) -> Result<Option<Pem>> {
-    if let Some(data) = holder.get(format!("{field}-data")).and_then(Value::as_str) {
-        let data = go_base64::decode(data).map_err(|why| anyhow!("{field}-data: {why}"))?;
-        return Ok(Some(Pem::Text(data)));
-    }
-    let file = holder.get(field).and_then(Value::as_str);
-    Ok(file.map(|file| Pem::File(folder.join(file))))
 }
 
 #[cfg(test)]
@@ -356,7 +308,7 @@ mod tests {
             (host.destination.host(), host.destination.port(), host.path.as_str()),
             ("::1", 6443, "/k8s")
         );
-        assert_eq!(host.token.read().as_deref(), Some("secret"));
+        assert_eq!(host.user.authorization().unwrap().unwrap(), "Bearer secret");
     }
 
     #[test]

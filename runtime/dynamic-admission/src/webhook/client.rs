@@ -18,7 +18,7 @@ use planesmith_server::proxy::{
 use serde_json::Value;
 
 use super::Webhook;
-use super::credentials::Credentials;
+use super::credentials::{self, Credentials};
 
 /// Maximum number of clients with pooled connections; kube-apiserver's value.
 const CLIENTS: usize = 200;
@@ -219,8 +219,8 @@ impl Clients {
 
     /// Returns the client of a webhook's server, and the headers of its requests.
     fn link(&self, webhook: &Webhook, endpoint: &Endpoint) -> Result<(Link, HeaderMap), String> {
-        let credentials = self.credentials.of_host(&endpoint.authority);
-        let headers = credentials.headers()?;
+        let user = self.credentials.of_host(&endpoint.authority);
+        let headers = credentials::headers(user)?;
         let key = (webhook.location.clone(), webhook.authorities.clone());
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.uses += 1;
@@ -229,7 +229,7 @@ impl Clients {
             *used = now;
             return Ok((link.clone(), headers));
         }
-        let identity = credentials.identity();
+        let identity = user.identity();
         let link = client(&webhook.authorities, identity, &endpoint.server_name).map_err(|error| error.to_string())?;
         if links.by_server.len() >= CLIENTS {
             let oldest = links.by_server.iter().min_by_key(|(_, (_, used))| *used);

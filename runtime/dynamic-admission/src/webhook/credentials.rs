@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use anyhow::{Context as _, Result, bail};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use planesmith_control_plane::admission::parse_configuration;
-use planesmith_machinery::{go_base64, yaml};
-use planesmith_server::proxy::{ClientIdentity, Pem};
+use planesmith_control_plane::kubeconfig::User;
+use planesmith_machinery::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -35,21 +33,18 @@ pub(super) struct Credentials {
     current: Option<String>,
 }
 
-/// The credentials for a server.
-#[derive(Debug, Default)]
-pub(super) struct User {
-    identity: Option<ClientIdentity>,
-    authorization: Option<Authorization>,
-}
-
-enum Authorization {
-    Token(String),
-    /// Read again for each request, since other programs replace the file.
-    TokenFile(PathBuf),
-    Password {
-        user: String,
-        password: String,
-    },
+/// Returns the headers of a request with the credentials of `user`.
+///
+/// # Errors
+///
+/// A token that cannot be read or sent. The message names no file.
+pub(super) fn headers(user: &User) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    if let Some(value) = user.authorization()? {
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
 }
 
 impl Credentials {
@@ -110,10 +105,7 @@ impl Credentials {
 
     /// Returns the credentials for a server by its `host:port`: those of the most specific name.
     fn find(&self, target: &str) -> &User {
-        static ANONYMOUS: User = User {
-            identity: None,
-            authorization: None,
-        };
+        static ANONYMOUS: User = User::ANONYMOUS;
         let suffixes = target.match_indices('.').map(|(dot, _)| format!("*{}", &target[dot..]));
         let names = std::iter::once(target.to_owned()).chain(suffixes);
         let of_host = target.strip_suffix(":443").into_iter().flat_map(|host| {
@@ -126,98 +118,12 @@ impl Credentials {
     }
 }
 
-impl User {
-    fn parse(user: &Value, folder: &Path) -> Result<Self> {
-        for unsupported in ["exec", "auth-provider"] {
-            if user.get(unsupported).is_some_and(|value| !value.is_null()) {
-                return Err(anyhow!(
-                    "{unsupported} is not supported; expected a certificate, a token or a password"
-                ));
-            }
-        }
-        let certificate = pem(user, "client-certificate", folder)?;
-        let identity = certificate.zip(pem(user, "client-key", folder)?);
-        let authorization = match (
-            str_at(user, "/tokenFile"),
-            str_at(user, "/token"),
-            str_at(user, "/username"),
-        ) {
-            ("", "", "") => None,
-            ("", "", name) => Some(Authorization::Password {
-                user: name.to_owned(),
-                password: str_at(user, "/password").to_owned(),
-            }),
-            ("", token, _) => Some(Authorization::Token(token.to_owned())),
-            (file, ..) => Some(Authorization::TokenFile(folder.join(file))),
-        };
-        Ok(Self {
-            identity: identity.map(|(certificate, key)| ClientIdentity { certificate, key }),
-            authorization,
-        })
-    }
-
-    /// Returns the client certificate.
-    pub(super) fn identity(&self) -> Option<&ClientIdentity> {
-        self.identity.as_ref()
-    }
-
-    /// Returns the headers of a request.
-    ///
-    /// # Errors
-    ///
-    /// A token that cannot be read or sent. The message names no file.
-    pub(super) fn headers(&self) -> Result<HeaderMap, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
-        let value = match &self.authorization {
-            None => return Ok(headers),
-            Some(Authorization::Token(token)) => format!("Bearer {token}"),
-            Some(Authorization::TokenFile(path)) => {
-                let token = fs::read_to_string(path).map_err(|error| {
-                    tracing::warn!(path = %path.display(), %error, "the token for a webhook cannot be read");
-                    "the token cannot be read".to_owned()
-                })?;
-                format!("Bearer {}", token.trim())
-            }
-            Some(Authorization::Password { user, password }) => {
-                format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-            }
-        };
-        let mut value = HeaderValue::try_from(value)
-            .map_err(|_| "the token has characters that a header cannot have".to_owned())?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-        Ok(headers)
-    }
-}
-
 fn elements<'c>(config: &'c Value, list: &str) -> impl Iterator<Item = &'c Value> {
     config.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn str_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns a certificate or key, embedded or in a file beside the kubeconfig.
-fn pem(user: &Value, field: &str, folder: &Path) -> Result<Option<Pem>> {
-    if let Some(data) = user.get(format!("{field}-data")).and_then(Value::as_str) {
-        let data = go_base64::decode(data).map_err(|why| anyhow!("{field}-data: {why}"))?;
-        return Ok(Some(Pem::Text(data)));
-    }
-    let file = user.get(field).and_then(Value::as_str).filter(|file| !file.is_empty());
-    Ok(file.map(|file| Pem::File(folder.join(file))))
-}
-
-impl std::fmt::Debug for Authorization {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The content is secret.
-        f.write_str(match self {
-            Self::Token(_) => "Token",
-            Self::TokenFile(_) => "TokenFile",
-            Self::Password { .. } => "Password",
-        })
-    }
 }
 
 #[cfg(test)]
@@ -227,7 +133,7 @@ mod tests {
     use super::*;
 
     fn sent(credentials: &Credentials, authority: &str) -> String {
-        let headers = credentials.of_host(authority).headers().unwrap();
+        let headers = headers(credentials.of_host(authority)).unwrap();
         let value = headers.get(AUTHORIZATION).map(|value| value.to_str().unwrap());
         value.unwrap_or_default().to_owned()
     }
