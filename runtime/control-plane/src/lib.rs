@@ -1,9 +1,4 @@
-//! The parts that every server needs: its flags, its certificates, the chain of servers, and the seam for what a
-//! program adds ([`component`]).
-//!
-//! Reading order: [`run`](run()) (the process), [`server`] (a server's life from start to end), [`options`] (flags), [`program`] (the parts of
-//! a binary), [`component`] (the additions of a program) and [`enablement`] (the enabled resources), then the steps
-//! of a start: [`identity`], [`authentication`], [`admission`], [`bootstrap`], [`controllers`].
+#![doc = include_str!("../docs/program.md")]
 
 pub mod access_reviews;
 pub mod admission;
