@@ -10,7 +10,7 @@ use planesmith_store::log::LogError;
 use crate::disk::Disk;
 use crate::errors::failed;
 use crate::file_system::{create_folder, sync_names};
-use crate::format::{self, Format};
+use crate::format::{self, FolderFormat};
 use crate::journal::Mark;
 
 /// Maximum number of further attempts to lock a file, and the time between two.
@@ -22,7 +22,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Folder {
     /// Locked while it is open.
     _lock: File,
-    format: Format,
+    format: FolderFormat,
 }
 
 impl Folder {
@@ -34,12 +34,11 @@ impl Folder {
             // An earlier start may have ended after it created a folder and before the folder's name was durable.
             sync_names(path, disk)?;
         }
-        let format = match format::read(path)? {
+        let format = match FolderFormat::of(path, disk)? {
             Some(format) => format,
             None => {
                 Mark::default().create(path, disk)?;
-                format::raise(path, Format::Three, disk)?;
-                Format::Three
+                FolderFormat::create(path, disk)?
             }
         };
         create_folder(&path.join("journal"), disk)?;
@@ -50,9 +49,9 @@ impl Folder {
         Ok(Self { _lock: lock, format })
     }
 
-    /// The version of the folder, as it was found.
-    pub(crate) fn format(&self) -> Format {
-        self.format
+    /// The version of the folder.
+    pub(crate) fn format(&self) -> &FolderFormat {
+        &self.format
     }
 }
 

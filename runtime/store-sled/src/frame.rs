@@ -237,6 +237,12 @@ pub(crate) fn decode_record_detached(bytes: &[u8]) -> Option<Record> {
     reader.rest.is_empty().then_some(record)
 }
 
+/// The same record, whose object does not share the memory of a whole file.
+pub(crate) fn detached(mut record: Record) -> Record {
+    record.bytes = Bytes::copy_from_slice(&record.bytes);
+    record
+}
+
 fn decode_record(frame: &Bytes, reader: &mut Reader<'_>) -> Option<Record> {
     decode_record_with(|object| frame.slice_ref(object), reader)
 }

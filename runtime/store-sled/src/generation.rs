@@ -3,6 +3,8 @@
 mod database;
 mod first_format;
 mod manifest;
+mod places;
+mod records;
 mod summary;
 
 use std::fs::DirBuilder;
@@ -14,6 +16,8 @@ use planesmith_store::log::{LogError, Record};
 
 use self::database::Builder;
 use self::manifest::{Manifest, ManifestFile};
+use self::places::WrittenBlock;
+use self::records::RecordReader;
 use self::summary::Summary;
 use crate::disk::Disk;
 use crate::errors::{damaged, failed};
@@ -31,6 +35,9 @@ pub(crate) fn size_for(records: u64) -> u64 {
 pub(crate) fn growth_for(records: u64) -> u64 {
     database::growth_for(records)
 }
+
+/// The file of sled with all values.
+const DATABASE: &str = "db";
 
 /// A complete generation.
 #[derive(Clone, Debug)]
@@ -101,12 +108,13 @@ impl Generation {
 
     /// Bytes that have to be free for [`Self::read`].
     pub(crate) fn size_of_copy(&self) -> u64 {
-        self.size() + COPY_OVERHEAD
+        match self.manifest.places.is_empty() {
+            true => self.size() + COPY_OVERHEAD,
+            false => 0,
+        }
     }
 
     /// Passes on all records, which are valid if this succeeds.
-    ///
-    /// sled changes the files of a database that it opens, so it gets a copy beside the generation.
     pub(crate) fn read(
         &self,
         space: &Space,
@@ -115,6 +123,43 @@ impl Generation {
     ) -> Result<(), LogError> {
         #[cfg(test)]
         self.reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match self.manifest.places.is_empty() {
+            true => self.read_by_sled(space, pulse, visit),
+            false => self.read_in_place(pulse, visit),
+        }
+    }
+
+    /// Reads the blocks from sled's file, at their places.
+    fn read_in_place(
+        &self,
+        pulse: &Pulse,
+        mut visit: impl FnMut(Record) -> Result<(), LogError>,
+    ) -> Result<(), LogError> {
+        let mut records = RecordReader::new(&self.path);
+        for file in &self.manifest.files {
+            pulse.beat()?;
+            let bytes = file.read(&self.path)?;
+            if file.name != DATABASE {
+                continue;
+            }
+            for place in &self.manifest.places {
+                pulse.beat()?;
+                records.push(place.of(&bytes, &self.path)?, &mut visit)?;
+            }
+        }
+        match records.finish() == Some(self.manifest.summary) {
+            true => Ok(()),
+            false => Err(damaged(&self.path, "its records are not those that its summary lists")),
+        }
+    }
+
+    /// sled changes the files of a database that it opens, so it gets a copy beside the generation.
+    fn read_by_sled(
+        &self,
+        space: &Space,
+        pulse: &Pulse,
+        visit: impl FnMut(Record) -> Result<(), LogError>,
+    ) -> Result<(), LogError> {
         let beside = self.path.parent().unwrap_or(&self.path);
         space.claim(self.size_of_copy())?;
         let scratch = Scratch::create(beside, "read")?;
@@ -226,10 +271,14 @@ impl Scratch {
             }
         }
         files.sort_by(|one, two| one.name.cmp(&two.name));
+        let database = self.path.join(DATABASE);
+        let database = std::fs::read(&database).map_err(failed("read", &database))?;
         let manifest = Manifest {
             is_first_format: false,
-            summary: built.0,
+            summary: built.summary,
             files,
+            // Without them sled reads the generation.
+            places: places::find_all(&database, &built.blocks).unwrap_or_default(),
         };
         manifest.write(&self.path, disk)?;
         disk.sync_folder(&self.path)?;
@@ -254,8 +303,11 @@ pub(crate) struct Building<'a> {
     builder: Builder<'a>,
 }
 
-/// The summary of a closed database.
-pub(crate) struct Built(Summary);
+/// The content of a closed database.
+pub(crate) struct Built {
+    summary: Summary,
+    blocks: Vec<WrittenBlock>,
+}
 
 impl Building<'_> {
     /// Adds a record.
@@ -270,7 +322,8 @@ impl Building<'_> {
 
     /// Closes the database.
     pub(crate) fn finish(self) -> Result<Built, LogError> {
-        self.builder.finish().map(Built)
+        let (summary, blocks) = self.builder.finish()?;
+        Ok(Built { summary, blocks })
     }
 }
 
@@ -294,15 +347,120 @@ impl UnpublishedGeneration {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
     use planesmith_store::Revision;
     use planesmith_store::log::Record;
 
-    use super::first_format;
+    use bytes::Bytes;
+    use planesmith_store::log::Change;
+
     use super::manifest::{Manifest, ManifestFile};
+    use super::{Generation, Scratch, first_format};
     use crate::disk::Disk;
     use crate::file_system::entries;
+    use crate::space::{DiskSize, FileSystem, Meter, Space};
     use crate::worker::Pulse;
+
+    /// A disk without space.
+    #[derive(Debug)]
+    struct Full;
+
+    impl Meter for Full {
+        fn measure(&self, _folder: &Path) -> std::io::Result<DiskSize> {
+            Ok(DiskSize {
+                total: 1 << 20,
+                free: 0,
+            })
+        }
+    }
+
+    /// Writes a generation of `records` into `folder`.
+    fn write(folder: &Path, records: &[Record]) -> Generation {
+        let scratch = Scratch::for_generation(folder).unwrap();
+        let mut building = scratch.build().unwrap();
+        records.iter().for_each(|record| building.push(record).unwrap());
+        let built = building.finish().unwrap();
+        let (disk, space) = (
+            Disk::default(),
+            Space::measured_by(folder, Arc::new(FileSystem)).unwrap(),
+        );
+        let finished = scratch.finish(&built, &disk, &space, &Pulse::default()).unwrap();
+        finished.publish(folder, Revision(7), &disk).unwrap()
+    }
+
+    fn read(folder: &Path, generation: &Generation) -> Vec<Record> {
+        let mut found = Vec::new();
+        let visit = |record| {
+            found.push(record);
+            Ok(())
+        };
+        let space = Space::measured_by(folder, Arc::new(FileSystem)).unwrap();
+        generation.read(&space, &Pulse::default(), visit).unwrap();
+        found
+    }
+
+    #[test]
+    fn blocks_are_read_from_the_file_of_sled_and_by_sled_itself_where_an_earlier_program_wrote() {
+        let record = |number: u64| Record {
+            revision: Revision(number),
+            key: format!("/things/{number}").into(),
+            change: Change::Put { expires: 0 },
+            // Longer than a block, some of them.
+            bytes: match number.is_multiple_of(50) {
+                true => Bytes::from(vec![b'x'; 90_000]),
+                false => Bytes::from(number.to_string().repeat(300)),
+            },
+            gap: None,
+        };
+        let records: Vec<_> = (1..500).map(record).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let generation = write(folder.path(), &records);
+        assert!(generation.manifest.places.len() > 10);
+        assert_eq!(generation.size_of_copy(), 0, "nothing is copied");
+        assert!(read(folder.path(), &generation) == records);
+
+        let manifest = Manifest {
+            places: Vec::new(),
+            ..generation.manifest.clone()
+        };
+        std::fs::remove_file(generation.path.join("manifest")).unwrap();
+        manifest.write(&generation.path, &Disk::default()).unwrap();
+        let earlier = Generation::find(generation.path.clone()).unwrap();
+        assert!(earlier.size_of_copy() > earlier.size());
+        assert!(read(folder.path(), &earlier) == records);
+
+        let full = Space::measured_by(folder.path(), Arc::new(Full)).unwrap();
+        let refused = earlier.read(&full, &Pulse::default(), |_| Ok(())).unwrap_err();
+        let refused = refused.to_string();
+        let expected = format!("cannot settle or read what is in {}: ", folder.path().display());
+        assert!(refused.starts_with(&expected), "{refused}");
+        assert!(
+            refused.ends_with(" bytes of free space are needed, 0 are there"),
+            "{refused}"
+        );
+        generation.read(&full, &Pulse::default(), |_| Ok(())).unwrap();
+    }
+
+    #[test]
+    fn a_place_that_is_wrong_is_damage() {
+        let record = Record {
+            revision: Revision(1),
+            key: "/things/1".into(),
+            change: Change::Put { expires: 0 },
+            bytes: Bytes::from_static(b"object"),
+            gap: None,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let generation = write(folder.path(), &[record]);
+        let space = Space::measured_by(folder.path(), Arc::new(FileSystem)).unwrap();
+        for moved in [1, 1 << 40, u64::MAX / 2] {
+            let mut wrong = generation.clone();
+            wrong.manifest.places[0].offset += moved;
+            let refused = wrong.read(&space, &Pulse::default(), |_| Ok(())).unwrap_err();
+            assert!(refused.to_string().contains("is damaged: "), "{refused}");
+        }
+    }
 
     /// Writes a generation of the first format into `folder`.
     pub(crate) fn write_first_format(folder: &Path, records: &[Record], through: Revision) {
@@ -319,6 +477,7 @@ pub(crate) mod tests {
             files: names
                 .map(|name| ManifestFile::measure(&path, name, &pulse).unwrap())
                 .collect(),
+            places: Vec::new(),
         };
         manifest.write(&path, &Disk::default()).unwrap();
     }

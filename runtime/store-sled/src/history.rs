@@ -137,6 +137,11 @@ impl SettledReader {
 }
 
 /// True if a file was removed meanwhile.
-pub(crate) fn is_missing(error: &LogError) -> bool {
+fn is_missing(error: &LogError) -> bool {
     matches!(error, LogError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// True if `error` may come from a generation that was removed meanwhile: without its folder, or without some of its files.
+pub(crate) fn may_be_replaced(error: &LogError) -> bool {
+    is_missing(error) || matches!(error, LogError::Unreadable(_))
 }

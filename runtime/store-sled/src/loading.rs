@@ -1,4 +1,4 @@
-//! Reads the state at the start: several generations at a time, because their checksums need processor time.
+//! Reads the state and the journal at the start, on several cores: checksums and copies need processor time.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use planesmith_store::log::{Loader, LogError, Record};
+use planesmith_store::log::{Batch, Loader, LogError, Record};
 
+use crate::frame;
+use crate::journal::{Journal, Recovery};
 use crate::space::Space;
 use crate::state::{GenerationSet, KeyHash, State};
 use crate::worker::{self, Outcome, Pulse, Worker, other};
@@ -20,6 +22,9 @@ const READERS: usize = 4;
 
 /// Maximum number of records that are passed on together.
 const BATCH: usize = 8192;
+
+/// Maximum number of batches of the journal that wait for the loader.
+const WAITING_BATCHES: usize = 64;
 
 /// A set of generations, and the hashes of the keys whose records count, in ascending order.
 #[derive(Debug)]
@@ -118,6 +123,42 @@ pub(crate) fn load(state: &State, space: &Space, loader: &mut dyn Loader) -> Res
         }
     }
     Ok(())
+}
+
+/// Opens the journal, and passes its batches to `loader` as far as `state` does not include them. A thread of its own reads and
+/// copies them: indexing takes about as long.
+pub(crate) fn load_journal(
+    recovery: Recovery<'_>,
+    state: &State,
+    loader: &mut dyn Loader,
+) -> Result<Journal, LogError> {
+    // Slots include the first writes of the journal, each up to another revision.
+    let is_news = |record: &Record| {
+        let part = state.part_of(&record.key);
+        part.is_none_or(|part| record.revision > part.through)
+    };
+    let (sender, batches) = sync_channel(WAITING_BATCHES);
+    std::thread::scope(|scope| {
+        let visit = move |mut batch: Batch| {
+            let news = batch.records.into_iter().filter(is_news);
+            batch.records = news.map(frame::detached).collect();
+            if !batch.records.is_empty() {
+                // The loader receives until the end, so this fails only if it panics.
+                let _ = sender.send(batch);
+            }
+        };
+        let reader = std::thread::Builder::new().name("store-load".to_owned());
+        let reader = reader.spawn_scoped(scope, move || recovery.open(visit));
+        let reader = reader.map_err(|source| LogError::Io {
+            context: "cannot start a thread".to_owned(),
+            source,
+        })?;
+        batches.iter().for_each(|batch| loader.batch(batch));
+        match reader.join() {
+            Ok(opened) => opened,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Passes on records until no reader has any.

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use planesmith_store::log::{Author, Batch, Change, Loader, Log, LogError, Opened, Record, WriteId};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, is_encrypted};
 
 use crate::authors::Authors;
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
-use crate::format::{self, Format};
+use crate::format::{FolderFormat, Format};
+use crate::frame;
 use crate::history::{self, JournalReader, SettledReader};
 use crate::journal::{self, FILE_SIZE, Journal, Mark, Recovery, Sealed};
 use crate::loading;
@@ -55,8 +55,7 @@ pub struct SledLog {
     authors: Mutex<Option<Authors>>,
     /// True once this process has written a state.
     is_author: AtomicBool,
-    /// True if the folder has the version of encrypted objects.
-    admits_encrypted: AtomicBool,
+    format: FolderFormat,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     /// Bytes of generations that stay until they change.
@@ -103,6 +102,7 @@ impl SledLog {
 
     fn open_on(path: &Path, disk: Disk, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
         let folder = Folder::claim(path, &disk)?;
+        let format = folder.format().clone();
         let state = State::open(&path.join("state"), disk.clone())?;
         let space = Space::measured_by(path, meter)?;
         space.reserve_for(merge::needed_for_slot(space.slot()) + FOR_ROUND);
@@ -117,7 +117,6 @@ impl SledLog {
             reader: JournalReader::new(path.join("journal")),
             authors: Mutex::new(None),
             is_author: AtomicBool::new(false),
-            admits_encrypted: AtomicBool::new(folder.format() == Format::Four),
             folder: Mutex::new(Some(folder)),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
@@ -128,7 +127,8 @@ impl SledLog {
             is_refused: AtomicBool::new(false),
             settled_steps: AtomicU64::new(0),
             is_settling_requested: AtomicBool::new(false),
-            settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
+            settling: Mutex::new(Some(Settling::new(path.to_owned(), format.clone(), state, space))),
+            format,
             alarms: Alarms::default(),
         })
     }
@@ -255,7 +255,10 @@ impl SledLog {
         {
             self.begin_authorship()?;
         }
-        self.admit_encrypted(batch)?;
+        // Earlier programs would take an encrypted object for a damaged one.
+        if batch.records.iter().any(|record| is_encrypted(&record.bytes)) {
+            self.format.raise(Format::Four)?;
+        }
         let grows = batch
             .records
             .iter()
@@ -281,16 +284,6 @@ impl SledLog {
             Ok(()) | Err(_) => {}
         }
         appended
-    }
-
-    /// Raises the version of the folder before its first encrypted object.
-    fn admit_encrypted(&self, batch: &Batch) -> Result<(), LogError> {
-        let is_admitted = self.admits_encrypted.load(Ordering::Relaxed);
-        if !is_admitted && batch.records.iter().any(|record| is_encrypted(&record.bytes)) {
-            format::raise(&self.path, Format::Four, &self.disk)?;
-            self.admits_encrypted.store(true, Ordering::Relaxed);
-        }
-        Ok(())
     }
 
     /// Makes this process the author of the states that it writes.
@@ -339,17 +332,6 @@ impl Log for SledLog {
         *lock(&self.authors) = Some(authors);
         loader.expect(state.bytes() + journal::size_of(&self.journal_folder()));
         loading::load(state, &self.space, loader)?;
-        // Slots include the first writes of the journal, each up to another revision.
-        let is_news = |record: &Record| {
-            let part = state.part_of(&record.key);
-            part.is_none_or(|part| record.revision > part.through)
-        };
-        let visit = |mut batch: Batch| {
-            batch.records = batch.records.into_iter().filter(is_news).map(detached).collect();
-            if !batch.records.is_empty() {
-                loader.batch(batch);
-            }
-        };
         let recovery = Recovery {
             root: &self.path,
             disk: self.disk.clone(),
@@ -357,10 +339,10 @@ impl Log for SledLog {
             settled: state.settled(),
             file_size: self.file_size,
             authors: authors_key,
-            format: lock(&self.folder).as_ref().ok_or_else(|| self.closed())?.format(),
+            format: self.format.clone(),
             accepts_loss: self.accepts_loss,
         };
-        let journal = recovery.open(visit)?;
+        let journal = loading::load_journal(recovery, state, loader)?;
         let opened = Opened {
             floor: state.newest().max(journal.floor()),
             last: journal.last().max(state.newest()),
@@ -414,12 +396,15 @@ impl Log for SledLog {
                     break;
                 }
                 // Settling has replaced the generation.
-                Err(error) if history::is_missing(&error) && attempt < READ_ATTEMPTS => {}
+                Err(error) if history::may_be_replaced(&error) && attempt < READ_ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
         }
         let take = |write: &WriteId| found.get(&write.revision).filter(|record| record.key == write.key);
-        Ok(writes.iter().map(|write| take(write).cloned().map(detached)).collect())
+        Ok(writes
+            .iter()
+            .map(|write| take(write).cloned().map(frame::detached))
+            .collect())
     }
 
     fn settled_steps(&self) -> u64 {
@@ -488,12 +473,6 @@ impl Log for SledLog {
         lock(&self.folder).take();
         closed
     }
-}
-
-/// The same record, whose object does not share the memory of a whole file.
-fn detached(mut record: Record) -> Record {
-    record.bytes = Bytes::copy_from_slice(&record.bytes);
-    record
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

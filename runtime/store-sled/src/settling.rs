@@ -9,7 +9,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use crate::changes::Changes;
-use crate::format::{self, Format};
+use crate::format::{FolderFormat, Format};
 use crate::generation::{self, UnpublishedGeneration};
 use crate::journal::{START, Sealed};
 use crate::merge::{self, Merge};
@@ -35,6 +35,7 @@ pub(crate) const FOR_ROUND: u64 = START + 2 * FOR_LISTS;
 pub(crate) struct Settling {
     /// The folder of the store.
     path: PathBuf,
+    format: FolderFormat,
     pub(crate) state: State,
     space: Space,
     round: Option<Round>,
@@ -97,9 +98,10 @@ pub(crate) enum Progress {
 }
 
 impl Settling {
-    pub(crate) fn new(path: PathBuf, state: State, space: Space) -> Self {
+    pub(crate) fn new(path: PathBuf, format: FolderFormat, state: State, space: Space) -> Self {
         Self {
             path,
+            format,
             state,
             space,
             round: None,
@@ -227,9 +229,8 @@ impl Settling {
         match done {
             Done::Read(changes) => {
                 self.space.claim(FOR_LISTS)?;
-                let disk = self.state.disk().clone();
-                self.state
-                    .ensure_list(|| format::raise(&self.path, Format::Three, &disk))?;
+                let format = &self.format;
+                self.state.ensure_list(|| format.raise(Format::Three))?;
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
                 // A round that stops half way has used space and freed none.
                 let needs = needs_of(&jobs, &changes);

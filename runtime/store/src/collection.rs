@@ -445,21 +445,25 @@ impl Collection {
         replaced
     }
 
-    /// Adds the loaded content: the `states` before all `events`, and the `spilled` changes that led to them; then the events.
-    pub(crate) fn restore(&self, states: Vec<Arc<Entry>>, spilled: Vec<SpilledEvent>, events: Vec<Arc<Event>>) {
+    /// Adds the loaded content to the empty collection: the newest `states`, and the `spilled` changes and the `events` after them
+    /// that led to them. The states before all of these are not newer than `before`.
+    pub(crate) fn restore(
+        &self,
+        states: Vec<Arc<Entry>>,
+        before: Revision,
+        spilled: Vec<SpilledEvent>,
+        events: Vec<Arc<Event>>,
+    ) {
         let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
         let key_bytes = states.iter().map(|entry| entry.key().len()).sum();
-        let newest = states.iter().map(|entry| entry.revision()).max();
         let entries = Entries::new(states);
         let mut state = self.write_lock();
         (state.bytes, state.key_bytes) = (bytes, key_bytes);
-        state.history.begin_behind(newest.unwrap_or_default());
+        state.history.begin_behind(before);
         spilled.into_iter().for_each(|event| state.history.push_spilled(event));
+        events.into_iter().for_each(|event| state.history.push(event));
         state.entries = entries;
         self.generation.fetch_add(1, Ordering::Release);
-        drop(state);
-        self.publish(events);
-        self.wake();
     }
 
     /// Wakes the watchers of everything that was published since the last call.

@@ -111,6 +111,10 @@ impl Loader for Unclaimed {
             if record.change == Change::Delete {
                 superseded += record.bytes.len() + OVERHEAD;
             }
+            if loaded.changes.is_empty() {
+                // Most keys of a large store have one change; a queue has space for four by itself.
+                loaded.changes.reserve_exact(1);
+            }
             loaded.changes.push_back(record);
         }
         let Some(mark) = mark else { return };
@@ -208,7 +212,9 @@ impl Unclaimed {
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
         let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, read));
-        collection.restore(records.map(decode).collect(), Vec::new(), Vec::new());
+        let states: Vec<_> = records.map(decode).collect();
+        let newest = states.iter().map(|entry| entry.revision()).max();
+        collection.restore(states, newest.unwrap_or_default(), Vec::new(), Vec::new());
     }
 
     /// Bytes of the newest states of all keys.
@@ -264,22 +270,22 @@ impl Unclaimed {
         };
         for claimed in reading.read_all(states, changed) {
             all.states.extend(claimed.states);
+            all.before = all.before.max(claimed.before);
+            all.has_stale |= claimed.has_stale;
             all.spilled
                 .extend(claimed.spilled.into_iter().filter(|event| event.revision > floor));
             all.events.extend(claimed.events);
             all.expiring.extend(claimed.expiring);
         }
         all.spilled.sort_unstable_by_key(|event| event.revision);
-        all.events.sort_unstable_by_key(|event| event.revision());
-        let newest = all.states.iter().chain(all.events.iter().map(|event| event.entry()));
+        all.events.sort_unstable_by_key(|(revision, _)| *revision);
         let summary = Summary {
             expiring: all.expiring,
             states: all.states.len(),
-            is_current: newest
-                .into_iter()
-                .all(|entry| entry.stored_form() == StoredForm::Current),
+            is_current: !all.has_stale,
         };
-        collection.restore(all.states, all.spilled, all.events);
+        let events = all.events.into_iter().map(|(_, event)| event).collect();
+        collection.restore(all.states, all.before, all.spilled, events);
         summary
     }
 }
@@ -298,10 +304,28 @@ pub(crate) struct Summary {
 /// The entries and events of some keys.
 #[derive(Default)]
 struct Claimed {
+    /// The newest state of each key.
     states: Vec<Arc<Entry>>,
+    /// The newest revision of the states before all events.
+    before: Revision,
     spilled: Vec<SpilledEvent>,
-    events: Vec<Arc<Event>>,
+    /// With their revisions: sorting millions of them would otherwise read as many entries, again and again.
+    events: Vec<(Revision, Arc<Event>)>,
     expiring: Vec<Expiry>,
+    /// True if an entry does not have the bytes that this program would write.
+    has_stale: bool,
+}
+
+impl Claimed {
+    /// Takes note of the state of a key before its events.
+    fn note_before(&mut self, entry: &Entry) {
+        self.before = self.before.max(entry.revision());
+        self.note_form(entry);
+    }
+
+    fn note_form(&mut self, entry: &Entry) {
+        self.has_stale |= entry.stored_form() != StoredForm::Current;
+    }
 }
 
 /// Makes entries of records.
@@ -321,6 +345,7 @@ impl Reading<'_> {
         };
         for record in states {
             let (entry, _) = self.entry(record);
+            claimed.note_before(&entry);
             claimed.expiring.extend(Expiry::of(&entry));
             claimed.states.push(entry);
         }
@@ -329,9 +354,10 @@ impl Reading<'_> {
                 .spilled
                 .extend(loaded.spilled.into_iter().flat_map(|spilled| *spilled));
             let mut previous = loaded.state.map(|record| self.entry(record).0);
-            claimed.states.extend(previous.clone());
+            previous.iter().for_each(|entry| claimed.note_before(entry));
             for record in loaded.changes {
                 let (entry, change) = self.entry(record);
+                claimed.note_form(&entry);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
                         created: previous.is_none(),
@@ -342,9 +368,10 @@ impl Reading<'_> {
                 if kind != EventKind::Delete {
                     previous = Some(entry);
                 }
-                claimed.events.push(Arc::new(event));
+                claimed.events.push((event.revision(), Arc::new(event)));
             }
             claimed.expiring.extend(previous.as_ref().and_then(Expiry::of));
+            claimed.states.extend(previous);
         }
         claimed
     }

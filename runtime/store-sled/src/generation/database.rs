@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use planesmith_store::log::{LogError, Record};
 
+use super::places::WrittenBlock;
+use super::records::RecordReader;
 use super::summary::{Sum, Summary};
 use crate::errors::{damaged, failed};
 use crate::frame;
@@ -52,7 +54,7 @@ pub(super) struct Builder<'a> {
     sled: sled::Db,
     sum: Sum,
     /// Blocks that are written.
-    blocks: u32,
+    blocks: Vec<WrittenBlock>,
     /// Records that are not in a block yet.
     rest: Vec<u8>,
 }
@@ -63,7 +65,7 @@ impl<'a> Builder<'a> {
             path,
             sled: open(path)?,
             sum: Sum::default(),
-            blocks: 0,
+            blocks: Vec::new(),
             rest: Vec::new(),
         })
     }
@@ -83,15 +85,15 @@ impl<'a> Builder<'a> {
 
     /// Writes a block with the remaining records.
     fn write_block(&mut self) -> Result<(), LogError> {
+        let name = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
+        self.blocks.push(WrittenBlock::new(&self.rest));
         let written = self
             .sled
-            .open_tree(self.blocks.to_be_bytes())
+            .open_tree(name.to_be_bytes())
             .and_then(|tree| tree.insert(VALUE, std::mem::take(&mut self.rest)))
             // Otherwise sled keeps all blocks in memory, and reuses less of its file.
             .and_then(|_| self.sled.flush());
-        written.map_err(|error| sled_error(self.path, &error))?;
-        self.blocks += 1;
-        Ok(())
+        written.map(|_| ()).map_err(|error| sled_error(self.path, &error))
     }
 
     /// Bytes of the records so far.
@@ -100,7 +102,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Completes the database, and closes it. Its files do not change after this returns.
-    pub(super) fn finish(mut self) -> Result<Summary, LogError> {
+    pub(super) fn finish(mut self) -> Result<(Summary, Vec<WrittenBlock>), LogError> {
         if !self.rest.is_empty() {
             self.write_block()?;
         }
@@ -109,7 +111,7 @@ impl<'a> Builder<'a> {
         let flushed = inserted.and_then(|_| self.sled.flush());
         flushed.map_err(|error| sled_error(self.path, &error))?;
         close(self.path, self.sled)?;
-        Ok(summary)
+        Ok((summary, self.blocks))
     }
 }
 
@@ -125,28 +127,16 @@ pub(super) fn read(
     let summary = sled.get(SUMMARY).map_err(error)?;
     // Besides the tree of the summary.
     let blocks = sled.tree_names().len().saturating_sub(1);
-    let mut sum = Sum::default();
-    let mut rest = Vec::new();
+    let mut records = RecordReader::new(path);
     for block in (0..u32::MAX).take(blocks) {
         pulse.beat()?;
         let tree = sled.open_tree(block.to_be_bytes()).map_err(error)?;
         let value = tree.get(VALUE).map_err(error)?;
         let value = value.ok_or_else(|| damaged(path, "a block is missing"))?;
-        rest.extend_from_slice(&value);
-        let mut start = 0;
-        while let Some(length) = frame::record_length(&rest[start..])
-            && let Some(bytes) = rest[start..].get(..length)
-        {
-            sum.add(bytes);
-            let record = frame::decode_record_detached(bytes);
-            visit(record.ok_or_else(|| damaged(path, "a record cannot be read"))?)?;
-            start += length;
-        }
-        rest.drain(..start);
+        records.push(&value, &mut visit)?;
     }
     close(path, sled)?;
-    let is_whole = rest.is_empty() && sum.summary() == *expected;
-    if !is_whole || summary.as_deref() != Some(&*expected.encode()) {
+    if records.finish() != Some(*expected) || summary.as_deref() != Some(&*expected.encode()) {
         return Err(damaged(path, "its records are not those that its summary lists"));
     }
     Ok(())
@@ -235,7 +225,7 @@ mod tests {
             let mut builder = Builder::create(folder.path()).unwrap();
             records.iter().for_each(|record| builder.push(record).unwrap());
             let bytes = builder.bytes();
-            let summary = builder.finish().unwrap();
+            let (summary, _) = builder.finish().unwrap();
             assert!(
                 size(folder.path()) <= size_for(bytes),
                 "{} for {bytes}",

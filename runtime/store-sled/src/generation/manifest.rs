@@ -3,12 +3,13 @@
 //! sled does not check all bytes that it reads, and panics on some; so it only gets exactly the bytes that it wrote.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
+use super::places::BlockPlace;
 use super::summary::Summary;
 use crate::checksummed::{self, Checksummed, Content, hex};
 use crate::disk::Disk;
@@ -19,11 +20,15 @@ use crate::worker::Pulse;
 pub(super) const NAME: &str = "manifest";
 const FORMAT: Checksummed = Checksummed {
     format: "planesmith-generation ",
-    version: "2",
-    earlier: &[FIRST],
+    version: "3",
+    earlier: &[FIRST, UNPLACED],
 };
+
 /// The version of databases of the first format.
 const FIRST: &str = "1";
+
+/// The version without the places of blocks.
+const UNPLACED: &str = "2";
 
 /// The list of a generation's files, and their summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub(super) struct Manifest {
     pub(super) is_first_format: bool,
     pub(super) summary: Summary,
     pub(super) files: Vec<ManifestFile>,
+    /// The blocks in sled's file `db`. Empty if sled has to read them: in earlier formats.
+    pub(super) places: Vec<BlockPlace>,
 }
 
 /// A file of sled.
@@ -53,18 +60,46 @@ impl ManifestFile {
         })
     }
 
+    fn decode(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ' ');
+        Some(Self {
+            bytes: parts.next()?.parse().ok()?,
+            checksum: u32::from_str_radix(parts.next()?, 16).ok()?,
+            name: parts.next()?.to_owned(),
+        })
+    }
+
+    /// Reads the file in `folder`, if its checksum still matches.
+    pub(super) fn read(&self, folder: &Path) -> Result<Vec<u8>, LogError> {
+        let path = folder.join(&self.name);
+        let bytes = match std::fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(self.missing(folder)),
+            read => read.map_err(failed("read", &path))?,
+        };
+        let is_same = bytes.len() as u64 == self.bytes && crc32fast::hash(&bytes) == self.checksum;
+        is_same.then_some(bytes).ok_or_else(|| self.changed(folder))
+    }
+
+    fn missing(&self, folder: &Path) -> LogError {
+        damaged(folder, &format!("its file {} is missing", self.name))
+    }
+
+    fn changed(&self, folder: &Path) -> LogError {
+        damaged(folder, &format!("its file {} is cut off, or changed", self.name))
+    }
+
     /// Copies the file from one folder to another, if its checksum still matches.
     pub(super) fn copy(&self, from: &Path, to: &Path, pulse: &Pulse) -> Result<(), LogError> {
         let (source, target) = (from.join(&self.name), to.join(&self.name));
         if !source.is_file() {
-            return Err(damaged(from, &format!("its file {} is missing", self.name)));
+            return Err(self.missing(from));
         }
         let mut file = create_file(&target)?;
         let copied = copy(&source, &mut file, &target, pulse)?;
         if copied == (self.bytes, self.checksum) {
             Ok(())
         } else {
-            Err(damaged(from, &format!("its file {} is cut off, or changed", self.name)))
+            Err(self.changed(from))
         }
     }
 }
@@ -126,7 +161,14 @@ impl Manifest {
         for ManifestFile { name, bytes, checksum } in &self.files {
             text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));
         }
-        let version = if self.is_first_format { FIRST } else { FORMAT.version };
+        for BlockPlace { offset, length } in &self.places {
+            text.push_str(&format!("block {offset} {length}\n"));
+        }
+        let version = match self.is_first_format {
+            true => FIRST,
+            false if self.places.is_empty() => UNPLACED,
+            false => FORMAT.version,
+        };
         FORMAT.encode(version, &text)
     }
 
@@ -142,21 +184,29 @@ impl Manifest {
             bytes: value("bytes")?.parse().ok()?,
             digest: digest(value("sha256")?)?,
         };
-        let files = lines.map(|line| {
-            let mut parts = line.strip_prefix("file ")?.splitn(3, ' ');
-            Some(ManifestFile {
-                bytes: parts.next()?.parse().ok()?,
-                checksum: u32::from_str_radix(parts.next()?, 16).ok()?,
-                name: parts.next()?.to_owned(),
-            })
-        });
-        let files = files.collect::<Option<_>>()?;
+        let (mut files, mut places) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line.split_once(' ')? {
+                ("file", file) if places.is_empty() => files.push(ManifestFile::decode(file)?),
+                ("block", place) if version == FORMAT.version => places.push(decode_place(place)?),
+                _ => return None,
+            }
+        }
         Some(Self {
             is_first_format,
             summary,
             files,
+            places,
         })
     }
+}
+
+fn decode_place(text: &str) -> Option<BlockPlace> {
+    let (offset, length) = text.split_once(' ')?;
+    Some(BlockPlace {
+        offset: offset.parse().ok()?,
+        length: length.parse().ok()?,
+    })
 }
 
 fn digest(text: &str) -> Option<[u8; 32]> {
@@ -169,12 +219,12 @@ fn digest(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Manifest, ManifestFile, Summary};
+    use super::{BlockPlace, Manifest, ManifestFile, Summary};
     use planesmith_store::Revision;
 
     #[test]
     fn a_manifest_is_read_back_and_every_change_is_seen() {
-        let manifest = Manifest {
+        let unplaced = Manifest {
             is_first_format: false,
             summary: Summary {
                 through: Revision(17),
@@ -187,7 +237,16 @@ mod tests {
                 bytes: 524_288,
                 checksum: 7,
             }],
+            places: Vec::new(),
         };
+        let place = |offset| BlockPlace { offset, length: 2000 };
+        let manifest = Manifest {
+            places: [400, 2500].map(place).to_vec(),
+            ..unplaced.clone()
+        };
+        let earlier = unplaced.encode();
+        assert!(earlier.starts_with("planesmith-generation 2\n"), "{earlier}");
+        assert_eq!(Manifest::decode(&earlier), Some(unplaced));
         let text = manifest.encode();
         assert_eq!(Manifest::decode(&text), Some(manifest));
         for position in 0..text.len() {

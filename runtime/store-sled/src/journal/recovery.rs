@@ -13,7 +13,7 @@ use super::rescue::encode_file;
 use super::segment::{Segment, block, secure};
 use super::{Journal, Sealed};
 use crate::disk::Disk;
-use crate::format::{self, Format};
+use crate::format::{FolderFormat, Format};
 use crate::frame::{FileHeader, Follows, Version};
 use crate::random;
 use crate::space::Space;
@@ -27,7 +27,7 @@ pub(crate) struct Recovery<'a> {
     pub(crate) space: Space,
     /// The revision of the state; the journal continues after it.
     pub(crate) settled: Revision,
-    pub(crate) format: Format,
+    pub(crate) format: FolderFormat,
     /// Bytes after which a new file starts.
     pub(crate) file_size: u64,
     /// The key of the file `authors`.
@@ -41,7 +41,7 @@ impl Recovery<'_> {
     /// obsolete files are removed.
     pub(crate) fn open(self, visit: impl FnMut(Batch)) -> Result<Journal, LogError> {
         let mut files = Files::open(self.root.join("journal"), self.disk.clone())?;
-        let mut found = Found::find(self.root, self.format, self.settled, &files, visit)?;
+        let mut found = Found::find(self.root, self.format.current(), self.settled, &files, visit)?;
         let durable = found.mark.map_or(Revision::ZERO, |mark| mark.last);
         if let (Some(damage), false) = (found.damages.first(), self.accepts_loss) {
             return Err(damage.refusal(found.revisions.last(), durable));
@@ -67,8 +67,8 @@ impl Recovery<'_> {
         }
         let mark_file = MarkFile::open(self.root, self.disk.clone(), self.authors)?;
         mark_file.store(mark)?;
-        if self.format == Format::One {
-            format::raise(self.root, Format::Three, &self.disk)?;
+        if self.format.current() == Format::One {
+            self.format.raise(Format::Three)?;
         }
         files.prepare();
         Ok(Journal {

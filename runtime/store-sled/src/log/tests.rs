@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bytes::Bytes;
 use planesmith_store::log::Change;
 use planesmith_store::{NoIndex, Storage, StorageOptions};
 

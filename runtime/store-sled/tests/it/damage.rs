@@ -187,12 +187,12 @@ async fn a_generation_of_a_newer_format_is_refused() {
     filled(&folder).await;
     let state = generation(&folder);
     let manifest = std::fs::read_to_string(state.join("manifest")).unwrap();
-    let newer = manifest.replace("planesmith-generation 2", "planesmith-generation 3");
+    let newer = manifest.replace("planesmith-generation 3", "planesmith-generation 4");
     std::fs::write(state.join("manifest"), newer).unwrap();
-    let advice = "this program knows 2; run the version of the program that wrote it, or choose another folder";
+    let advice = "this program knows 3; run the version of the program that wrote it, or choose another folder";
     assert_eq!(
         refusal(&folder),
-        format!("{} has the store format 3, {advice}", state.display())
+        format!("{} has the store format 4, {advice}", state.display())
     );
 }
 

@@ -97,11 +97,13 @@ impl SortedStates {
     /// Removes the states of all keys that start with `prefix`. They are in order.
     pub(super) fn take_all(&mut self, prefix: &str) -> Vec<Record> {
         let range = self.range(prefix);
-        let taken: Vec<_> = match 2 * range.len() < self.records.len() {
-            true => self.records[range].iter_mut().map(take).filter(is_there).collect(),
-            // Moving the others costs less than leaving so many gaps.
-            false => self.records.drain(range).filter(is_there).collect(),
-        };
+        if 2 * range.len() < self.records.len() {
+            return self.records[range].iter_mut().map(take).filter(is_there).collect();
+        }
+        // Moving the others costs less than leaving so many gaps.
+        let taken = self.records.drain(range).filter(is_there).collect();
+        // The memory of a million records would be kept for a few.
+        self.records.shrink_to_fit();
         taken
     }
 
@@ -179,6 +181,11 @@ mod tests {
         assert_eq!(keys(&states.take_all("/b/")), ["/b/0", "/b/1", "/b/3", "/b/4"]);
         assert_eq!(states.take_all("/b/"), []);
         assert_eq!(keys(states.iter()), ["/c/1"]);
+        assert_eq!(
+            states.records.capacity(),
+            states.records.len(),
+            "the memory of those that were taken is free"
+        );
         assert_eq!(keys(&states.take_all("")), ["/c/1"]);
         assert_eq!(states.iter().count(), 0);
     }
