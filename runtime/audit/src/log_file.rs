@@ -28,8 +28,8 @@ enum Target {
     StandardOutput,
 }
 
-/// The most bytes of memory that stay for the next lines.
-const MAX_KEPT: usize = 64 << 10;
+/// The most bytes of memory that the next lines use again.
+const MAX_REUSED: usize = 64 << 10;
 
 impl LogFile {
     /// Opens the log at `path`; `-` is standard output.
@@ -62,8 +62,6 @@ impl Destination for LogFile {
     fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let Lines { target, text } = &mut *lines;
-        text.clear();
-        text.shrink_to(MAX_KEPT);
         text.reserve(events.iter().map(|event| event.len() + 1).sum());
         for event in events {
             text.extend_from_slice(event);
@@ -73,6 +71,8 @@ impl Destination for LogFile {
             Target::File(file) => file.append(text),
             Target::StandardOutput => io::stdout().lock().write_all(text),
         };
+        text.clear();
+        text.shrink_to(MAX_REUSED);
         written.map_err(|error| error.to_string())
     }
 }

@@ -60,8 +60,8 @@ impl Program {
         generators.next().unwrap_or(SigningKey::make_pem)
     }
 
-    /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, nodes first. A
-    /// program without any refuses everything, except to members of `system:masters`.
+    /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, in the order
+    /// of [`Program::known_authorization_modes`]; modes that no component knows come last, and are refused at the start. A program without any refuses everything, except to members of `system:masters`.
     pub(crate) fn default_authorization_modes(&self) -> Vec<AuthorizationMode> {
         let components = self.components.iter();
         let listed: Vec<AuthorizationMode> = components
@@ -70,6 +70,11 @@ impl Program {
             .collect();
         let mut modes = self.known_authorization_modes();
         modes.retain(|mode| listed.contains(mode));
+        for mode in listed {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
         if modes.is_empty() {
             modes.push(AuthorizationMode::ALWAYS_DENY);
         }

@@ -273,21 +273,33 @@ impl Scratch {
         files.sort_by(|one, two| one.name.cmp(&two.name));
         let database = self.path.join(DATABASE);
         let database = std::fs::read(&database).map_err(failed("read", &database))?;
-        let manifest = Manifest {
+        let mut manifest = Manifest {
             is_first_format: false,
             summary: built.summary,
             files,
             // Without them sled reads the generation.
             places: places::find_all(&database, &built.blocks).unwrap_or_default(),
         };
-        manifest.write(&self.path, disk)?;
-        disk.sync_folder(&self.path)?;
-        let generation = Generation::find(self.path.clone())?;
-        generation.read(space, pulse, |_| Ok(()))?;
+        if let Err(error) = self.verify(&manifest, disk, space, pulse) {
+            if manifest.places.is_empty() {
+                return Err(error);
+            }
+            // Other bytes may have the checksum of a block.
+            manifest.places.clear();
+            self.verify(&manifest, disk, space, pulse)?;
+        }
         Ok(UnpublishedGeneration {
             scratch: self,
             manifest,
         })
+    }
+
+    /// Writes the manifest, and reads the generation as the next start will.
+    fn verify(&self, manifest: &Manifest, disk: &Disk, space: &Space, pulse: &Pulse) -> Result<(), LogError> {
+        manifest.write(&self.path, disk)?;
+        disk.sync_folder(&self.path)?;
+        let generation = Generation::find(self.path.clone())?;
+        generation.read(space, pulse, |_| Ok(()))
     }
 }
 

@@ -75,6 +75,14 @@ impl JournalReader {
     }
 }
 
+/// What was read of some generations.
+#[derive(Debug, Default)]
+pub(crate) struct SettledRecords {
+    pub(crate) records: Vec<Record>,
+    /// The error of a generation without any of its records here: settling has replaced it, or it is damaged.
+    pub(crate) replaced: Option<LogError>,
+}
+
 /// The generations with the last states of some keys.
 #[derive(Debug)]
 pub(crate) struct SettledReader {
@@ -100,14 +108,14 @@ impl SettledReader {
         Self { sets, wanted }
     }
 
-    /// Reads the records, in a thread that sled may hang.
+    /// Reads the records, in a thread of its own: sled, which reads some generations, may hang.
     ///
     /// # Errors
     ///
-    /// There is no space for a copy of a generation beside what writes need, or a generation was replaced meanwhile.
-    pub(crate) fn read(self, space: &Space) -> Result<Vec<Record>, LogError> {
+    /// There is no space for a copy of a generation beside what writes need.
+    pub(crate) fn read(self, space: &Space) -> Result<SettledRecords, LogError> {
         if self.sets.is_empty() {
-            return Ok(Vec::new());
+            return Ok(SettledRecords::default());
         }
         let copy = self.sets.iter().map(|set| set.size_of_copy()).max();
         if space.free() < copy.unwrap_or(0) {
@@ -115,14 +123,20 @@ impl SettledReader {
         }
         let space = space.clone();
         let mut worker = Worker::start(move |pulse| {
-            let mut found = Vec::new();
+            let mut found = SettledRecords::default();
             for set in &self.sets {
-                set.read(&space, pulse, |record| {
+                let mut records = Vec::new();
+                let read = set.read(&space, pulse, |record| {
                     if self.wanted.get(&record.key) == Some(&record.revision) {
-                        found.push(record);
+                        records.push(record);
                     }
                     Ok(())
-                })?;
+                });
+                match read {
+                    Ok(()) => found.records.append(&mut records),
+                    Err(error) if may_be_replaced(&error) => found.replaced = Some(error),
+                    Err(error) => return Err(error),
+                }
             }
             Ok(found)
         })?;
@@ -142,6 +156,6 @@ fn is_missing(error: &LogError) -> bool {
 }
 
 /// True if `error` may come from a generation that was removed meanwhile: without its folder, or without some of its files.
-pub(crate) fn may_be_replaced(error: &LogError) -> bool {
+fn may_be_replaced(error: &LogError) -> bool {
     is_missing(error) || matches!(error, LogError::Unreadable(_))
 }

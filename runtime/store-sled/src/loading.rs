@@ -17,14 +17,14 @@ use crate::worker::{self, Outcome, Pulse, Worker, other};
 /// Time that loading waits for records before it checks that sled makes progress.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Maximum number of generations that are read at the same time. Each needs space for a copy.
+/// Maximum number of generations that are read at the same time.
 const READERS: usize = 4;
 
 /// Maximum number of records that are passed on together.
 const BATCH: usize = 8192;
 
-/// Maximum number of batches of the journal that wait for the loader.
-const WAITING_BATCHES: usize = 64;
+/// Maximum number of batches of the journal that wait for the loader, each of several MiB at most.
+const WAITING_BATCHES: usize = 4;
 
 /// A set of generations, and the hashes of the keys whose records count, in ascending order.
 #[derive(Debug)]
@@ -66,12 +66,13 @@ impl Sources {
         }
     }
 
-    /// The number of generations that can be read at the same time: one per core, if there is space for their copies.
+    /// The number of generations that can be read at the same time: one per core, if there is space for the copies of those that
+    /// sled reads.
     fn readers(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let copy = self.all.iter().map(|source| source.generation_set.size_of_copy()).max();
-        let copies = self.space.free() / copy.unwrap_or(0).max(1);
-        let copies = usize::try_from(copies).unwrap_or(usize::MAX);
+        let copies = self.space.free().checked_div(copy.unwrap_or(0));
+        let copies = copies.map_or(usize::MAX, |copies| usize::try_from(copies).unwrap_or(usize::MAX));
         cores.min(READERS).min(self.all.len()).min(copies).max(1)
     }
 
@@ -100,7 +101,8 @@ fn pass(mut records: Vec<Record>, sender: &SyncSender<Vec<Record>>) -> Result<()
     sender.send(records).map_err(|_| other("the work was cancelled"))
 }
 
-/// Passes the records of the state to `loader`. They are read in threads of their own, because sled may hang.
+/// Passes the records of the state to `loader`. They are read in threads of their own, because
+/// sled, which reads some of them, may hang.
 pub(crate) fn load(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
     let sources = Arc::new(Sources::new(state, space));
     let count = sources.readers();
@@ -143,7 +145,7 @@ pub(crate) fn load_journal(
             let news = batch.records.into_iter().filter(is_news);
             batch.records = news.map(frame::detached).collect();
             if !batch.records.is_empty() {
-                // The loader receives until the end, so this fails only if it panics.
+                // Fails only if the loader has panicked, which ends the start.
                 let _ = sender.send(batch);
             }
         };
@@ -153,7 +155,10 @@ pub(crate) fn load_journal(
             context: "cannot start a thread".to_owned(),
             source,
         })?;
-        batches.iter().for_each(|batch| loader.batch(batch));
+        // The receiver is dropped with the loop, also by a panic, so that the reader never waits for a loader that has ended.
+        for batch in batches {
+            loader.batch(batch);
+        }
         match reader.join() {
             Ok(opened) => opened,
             Err(panic) => std::panic::resume_unwind(panic),

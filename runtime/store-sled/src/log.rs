@@ -12,7 +12,7 @@ use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::format::{FolderFormat, Format};
 use crate::frame;
-use crate::history::{self, JournalReader, SettledReader};
+use crate::history::{JournalReader, SettledReader, SettledRecords};
 use crate::journal::{self, FILE_SIZE, Journal, Mark, Recovery, Sealed};
 use crate::loading;
 use crate::merge;
@@ -29,7 +29,7 @@ const PART_OF_LIMIT: u64 = 4;
 /// The part of the limit that history may take before it is settled (one half).
 const PART_FOR_HISTORY: u64 = 2;
 
-/// Number of attempts to read generations, which settling may replace meanwhile.
+/// Number of attempts to read generations, which settling may replace meanwhile; those that read a record do not count.
 const READ_ATTEMPTS: u32 = 4;
 
 /// Bytes that the journal may grow by in addition to a batch: it grows in steps, and starts new files.
@@ -384,20 +384,21 @@ impl Log for SledLog {
     fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {
         let files = lock(&self.journal).as_ref().map(Journal::all);
         let mut found = self.reader.read(&files.ok_or_else(|| self.closed())?, writes)?;
-        for attempt in 1..=READ_ATTEMPTS {
+        let mut attempts = 0;
+        loop {
             let missing = writes.iter().filter(|write| !found.contains_key(&write.revision));
             let settled = match lock(&self.settling).as_ref() {
                 Some(settling) => SettledReader::of(&settling.state, missing),
                 None => return Err(self.closed()),
             };
-            match settled.read(&self.space) {
-                Ok(records) => {
-                    found.extend(records.into_iter().map(|record| (record.revision, record)));
-                    break;
-                }
-                // Settling has replaced the generation.
-                Err(error) if history::may_be_replaced(&error) && attempt < READ_ATTEMPTS => {}
-                Err(error) => return Err(error),
+            let SettledRecords { records, replaced } = settled.read(&self.space)?;
+            // Settling may replace generations as long as others are read.
+            attempts = if records.is_empty() { attempts + 1 } else { 0 };
+            found.extend(records.into_iter().map(|record| (record.revision, record)));
+            match replaced {
+                None => break,
+                Some(error) if attempts == READ_ATTEMPTS => return Err(error),
+                Some(_) => {}
             }
         }
         let take = |write: &WriteId| found.get(&write.revision).filter(|record| record.key == write.key);

@@ -84,6 +84,8 @@ impl Event<'_> {
             let objects = self.request_object.len() + self.response_object.len();
             let mut out = Vec::with_capacity(1024 + objects);
             self.write(&mut out, self.request_object, self.response_object, None);
+            // Sinks may keep many events for later.
+            out.shrink_to_fit();
             Bytes::from(out)
         })
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, anyhow, bail};
 use base64::Engine as _;
@@ -24,12 +25,45 @@ pub struct User {
 #[derive(Clone)]
 enum Authorization {
     Token(String),
-    /// Read again for each request, since other programs replace the file.
-    TokenFile(PathBuf),
-    Password {
-        user: String,
-        password: String,
-    },
+    TokenFile(Arc<TokenFile>),
+    Password { user: String, password: String },
+}
+
+/// A token that is read again for each request, since other programs replace its file.
+struct TokenFile {
+    path: PathBuf,
+    /// The token that was read last, at first the one in the kubeconfig. Locked to take or replace it.
+    last: Mutex<LastToken>,
+}
+
+struct LastToken {
+    token: String,
+    /// False after an attempt that failed, which is logged once.
+    is_read: bool,
+}
+
+impl TokenFile {
+    /// Returns the token in the file; the last one if that cannot be read now, or is empty.
+    fn token(&self) -> Result<String, String> {
+        let read = fs::read_to_string(&self.path).map_err(|error| error.to_string());
+        let read = read.and_then(|content| match content.trim() {
+            "" => Err("it is empty".to_owned()),
+            token => Ok(token.to_owned()),
+        });
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_read = std::mem::replace(&mut last.is_read, read.is_ok());
+        match read {
+            Ok(token) => last.token = token,
+            Err(error) if was_read => {
+                tracing::warn!(path = %self.path.display(), error, "the token for another server cannot be read");
+            }
+            Err(_) => {}
+        }
+        match last.token.is_empty() {
+            true => Err("the token cannot be read".to_owned()),
+            false => Ok(last.token.clone()),
+        }
+    }
 }
 
 impl User {
@@ -40,11 +74,12 @@ impl User {
     };
 
     /// Reads the `user` of an entry of `users`. Files are relative to `folder`, that of the kubeconfig. As in client-go, a token file
-    /// precedes a token, and this a password.
+    /// precedes a token, which is used while the file cannot be read.
     ///
     /// # Errors
     ///
-    /// Credentials of another program (`exec`, `auth-provider`), or data that is not base64.
+    /// Credentials of another program (`exec`, `auth-provider`), a password beside a token, a certificate without its key, or data
+    /// that is not base64.
     pub fn parse(user: &Value, folder: &Path) -> Result<Self> {
         for unsupported in ["exec", "auth-provider"] {
             if user.get(unsupported).is_some_and(|value| !value.is_null()) {
@@ -52,15 +87,26 @@ impl User {
             }
         }
         let certificate = pem(user, "client-certificate", folder)?;
-        let identity = certificate.zip(pem(user, "client-key", folder)?);
+        let key = pem(user, "client-key", folder)?;
+        if certificate.is_some() && key.is_none() {
+            bail!("client-certificate has no client-key; expected both");
+        }
+        let identity = certificate.zip(key);
         let authorization = match (text(user, "/tokenFile"), text(user, "/token"), text(user, "/username")) {
             ("", "", "") => None,
             ("", "", name) => Some(Authorization::Password {
                 user: name.to_owned(),
                 password: text(user, "/password").to_owned(),
             }),
-            ("", token, _) => Some(Authorization::Token(token.to_owned())),
-            (file, ..) => Some(Authorization::TokenFile(folder.join(file))),
+            ("", token, "") => Some(Authorization::Token(token.to_owned())),
+            (file, token, "") => Some(Authorization::TokenFile(Arc::new(TokenFile {
+                path: folder.join(file),
+                last: Mutex::new(LastToken {
+                    token: token.to_owned(),
+                    is_read: true,
+                }),
+            }))),
+            _ => bail!("a username and a token are set; expected one of them"),
         };
         Ok(Self {
             identity: identity.map(|(certificate, key)| ClientIdentity { certificate, key }),
@@ -83,13 +129,7 @@ impl User {
         let value = match &self.authorization {
             None => return Ok(None),
             Some(Authorization::Token(token)) => format!("Bearer {token}"),
-            Some(Authorization::TokenFile(path)) => {
-                let token = fs::read_to_string(path).map_err(|error| {
-                    tracing::warn!(path = %path.display(), %error, "the token for another server cannot be read");
-                    "the token cannot be read".to_owned()
-                })?;
-                format!("Bearer {}", token.trim())
-            }
+            Some(Authorization::TokenFile(file)) => format!("Bearer {}", file.token()?),
             Some(Authorization::Password { user, password }) => {
                 format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
             }
@@ -132,24 +172,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_file_precedes_a_token_and_this_a_password() {
+    fn a_user_sends_a_password_or_a_token() {
         let folder = tempfile::tempdir().unwrap();
-        let sent = |user: &Value| {
-            let user = User::parse(user, folder.path()).unwrap();
-            user.authorization()
-                .map(|value| value.map(|value| value.to_str().unwrap().to_owned()))
-        };
-        let mut user = json!({});
-        assert_eq!(sent(&user), Ok(None));
-        user["username"] = json!("u");
-        user["password"] = json!("p");
-        assert_eq!(sent(&user).unwrap().unwrap(), "Basic dTpw");
+        let parse = |user: &Value| User::parse(user, folder.path());
+        assert_eq!(sent(&parse(&json!({})).unwrap()), Ok(None));
+        let mut user = json!({"username": "u", "password": "p"});
+        assert_eq!(sent(&parse(&user).unwrap()).unwrap().unwrap(), "Basic dTpw");
         user["token"] = json!("t");
+        let both = parse(&user).unwrap_err().to_string();
+        assert!(both.starts_with("a username and a token are set"), "{both}");
+        let token = parse(&json!({"token": "t"})).unwrap();
+        assert_eq!(sent(&token).unwrap().unwrap(), "Bearer t");
+    }
+
+    #[test]
+    fn the_last_token_is_sent_while_its_file_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let unread = User::parse(&json!({"tokenFile": "token"}), folder.path()).unwrap();
+        assert_eq!(sent(&unread).unwrap_err(), "the token cannot be read");
+        let user = User::parse(&json!({"tokenFile": "token", "token": "t"}), folder.path()).unwrap();
         assert_eq!(sent(&user).unwrap().unwrap(), "Bearer t");
-        user["tokenFile"] = json!("token");
-        assert_eq!(sent(&user).unwrap_err(), "the token cannot be read");
-        fs::write(folder.path().join("token"), "of the file\n").unwrap();
+        fs::write(&path, "of the file\n").unwrap();
         assert_eq!(sent(&user).unwrap().unwrap(), "Bearer of the file");
+        fs::write(&path, "").unwrap();
+        assert_eq!(sent(&user).unwrap().unwrap(), "Bearer of the file");
+        fs::write(&path, "next").unwrap();
+        assert_eq!(sent(&user).unwrap().unwrap(), "Bearer next");
+    }
+
+    #[test]
+    fn a_certificate_needs_its_key() {
+        let error = User::parse(&json!({"client-certificate": "c"}), Path::new(".")).unwrap_err();
+        assert_eq!(error.to_string(), "client-certificate has no client-key; expected both");
+    }
+
+    /// Returns the text that a user sends.
+    fn sent(user: &User) -> Result<Option<String>, String> {
+        let value = user.authorization()?;
+        Ok(value.map(|value| value.to_str().unwrap().to_owned()))
     }
 
     #[test]

@@ -204,8 +204,12 @@ impl KubernetesService {
 
     /// Removes the server's address from the service for good, so that no client is sent to a stopped server.
     async fn withdraw(&self) {
-        let mut withdrawn = self.withdrawn.lock().await;
-        *withdrawn = true;
+        // A round that waits for others, such as webhooks, does not delay the end for longer; a lease that it still writes expires.
+        let withdrawn = tokio::time::timeout(INTERVAL, self.withdrawn.lock()).await;
+        let _withdrawn = withdrawn.map(|mut withdrawn| {
+            *withdrawn = true;
+            withdrawn
+        });
         self.give_up_endpoint().await;
     }
 

@@ -2,13 +2,17 @@
 //!
 //! sled writes a value as it is, in one piece, and a generation never changes. So a block that was found once stays where it is.
 
-use crate::errors::damaged;
 use std::path::Path;
 
 use planesmith_store::log::LogError;
 
+use crate::errors::damaged;
+
 /// Bytes at the start of a block by which it is found.
 const NEEDLE: usize = 24;
+
+/// Maximum number of places with these bytes that are compared with a block: in values of equal bytes each place is one.
+const CANDIDATES: usize = 64;
 
 /// A block in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,18 +48,23 @@ impl WrittenBlock {
         }
     }
 
-    /// The first place of the block in `file` from byte `from` on.
+    /// The first place of the block in `file` from byte `from` on; `None` also if too many places look like it.
     fn find(&self, file: &[u8], from: usize) -> Option<BlockPlace> {
         let (first, _) = self.needle.split_first()?;
-        let mut at = from;
+        let (mut at, mut candidates) = (from, 0);
         loop {
             at += file.get(at..)?.iter().position(|byte| byte == first)?;
-            let is_here = file[at..].starts_with(&self.needle);
-            if is_here && crc32fast::hash(file.get(at..)?.get(..self.length)?) == self.checksum {
-                return Some(BlockPlace {
-                    offset: at as u64,
-                    length: self.length as u64,
-                });
+            if file[at..].starts_with(&self.needle) {
+                if crc32fast::hash(file.get(at..)?.get(..self.length)?) == self.checksum {
+                    return Some(BlockPlace {
+                        offset: at as u64,
+                        length: self.length as u64,
+                    });
+                }
+                candidates += 1;
+                if candidates == CANDIDATES {
+                    return None;
+                }
             }
             at += 1;
         }
@@ -90,5 +99,7 @@ mod tests {
         assert!(place(165).of(&file, Path::new("")).is_err());
         assert_eq!(find_all(&file[..file.len() - 1], &blocks), None);
         assert_eq!(find_all(&file, &[]), Some(Vec::new()));
+        let alike = [&[b'x'; 1000][..], &two[..]].concat();
+        assert_eq!(find_all(&alike, &blocks[1..]), None, "too many places look like it");
     }
 }
