@@ -75,7 +75,7 @@ impl JournalReader {
     }
 }
 
-/// What was read of some generations.
+/// The wanted records of some generations.
 #[derive(Debug, Default)]
 pub(crate) struct SettledRecords {
     pub(crate) records: Vec<Record>,
