@@ -1,37 +1,17 @@
 //! Modes of authorization.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// A mode of authorization: one of Kubernetes', or one of a component, which declares it as a constant.
-/// Modes with the same name are the same.
-#[derive(Clone, Copy, Debug)]
+/// A component that has a mode of Kubernetes uses the constant here: modes of one name with other texts are others, and flags name
+/// the one of Kubernetes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuthorizationMode {
     name: &'static str,
     help: &'static str,
-}
-
-impl PartialEq for AuthorizationMode {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for AuthorizationMode {}
-
-impl PartialOrd for AuthorizationMode {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for AuthorizationMode {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name.cmp(other.name)
-    }
 }
 
 impl AuthorizationMode {
