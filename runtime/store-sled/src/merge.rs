@@ -86,7 +86,7 @@ pub(crate) fn needed_for_slot(bytes: u64) -> u64 {
     2 * generation::size_for(bytes) + generation::COPY_OVERHEAD + MARGIN
 }
 
-/// Bytes that `job` needs: the new generation, and a copy of each one that it reads, the new one last.
+/// Bytes that `job` needs: the new generation, and a copy of each one that sled reads, the new one last.
 pub(crate) fn needed(job: &Job, changes: &Changes) -> u64 {
     let new = size_of(job, changes);
     let generation_sets = job.sources.iter().filter_map(|part| part.generation_set.as_ref());

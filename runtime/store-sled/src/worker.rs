@@ -79,7 +79,7 @@ impl<T: Send + 'static> Worker<T> {
     pub(crate) fn wait(&mut self, timeout: Duration) -> Outcome<T> {
         match self.result.recv_timeout(timeout) {
             Ok(result) => Outcome::Done(result),
-            Err(RecvTimeoutError::Disconnected) => Outcome::Done(Err(other("sled panicked"))),
+            Err(RecvTimeoutError::Disconnected) => Outcome::Done(Err(other("its thread panicked"))),
             Err(RecvTimeoutError::Timeout) => self.progress(),
         }
     }
@@ -121,7 +121,7 @@ pub(crate) fn other(what: &str) -> LogError {
 
 /// The error of work without progress.
 pub(crate) fn stuck() -> LogError {
-    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "sled makes no progress");
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "its thread makes no progress");
     failed("use", "the settled state".as_ref())(source)
 }
 
