@@ -205,11 +205,10 @@ impl KubernetesService {
     /// Removes the server's address from the service for good, so that no client is sent to a stopped server.
     async fn withdraw(&self) {
         // A round that waits for others, such as webhooks, does not delay the end for longer; a lease that it still writes expires.
-        let withdrawn = tokio::time::timeout(INTERVAL, self.withdrawn.lock()).await;
-        let _withdrawn = withdrawn.map(|mut withdrawn| {
-            *withdrawn = true;
-            withdrawn
-        });
+        let mut withdrawn = tokio::time::timeout(INTERVAL, self.withdrawn.lock()).await.ok();
+        if let Some(withdrawn) = &mut withdrawn {
+            **withdrawn = true;
+        }
         self.give_up_endpoint().await;
     }
 
@@ -371,6 +370,9 @@ fn is_same_service(stored: &Value, wanted: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
+    use futures_util::FutureExt as _;
     use planesmith_control_plane::bootstrap::ClusterAuthentication;
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::shutdown::Stop;
@@ -379,26 +381,27 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn the_server_starts_without_its_service() {
+    const OWN: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+    /// The service of a server that is not connected to itself.
+    fn service() -> KubernetesService {
         let mut scheme = Scheme::new();
         scheme.add::<Service>();
         scheme.add::<Endpoints>();
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let stores = Stores::new(storage, Arc::new(scheme));
         let services = stores.resource(Service::RESOURCE);
-        let kept = KubernetesService {
+        KubernetesService {
             leases: ServerLeases::new(services.storage()),
             services,
             endpoints: stores.resource(Endpoints::RESOURCE),
-            // Not connected to a server.
             loopback: Loopback::new(),
             service_address: IpAddr::from([10, 0, 0, 1]),
             node_port: 0,
             reconciles: true,
             announcement: Announcement {
-                address: IpAddr::from([192, 0, 2, 1]),
-                endpoint: Some(IpAddr::from([192, 0, 2, 1])),
+                address: OWN,
+                endpoint: Some(OWN),
                 port: 6443,
                 authentication: ClusterAuthentication::default(),
                 root_authority: String::new(),
@@ -406,9 +409,32 @@ mod tests {
             slices: None,
             repaired: Arc::default(),
             withdrawn: Arc::default(),
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn the_server_starts_without_its_service() {
         let (stop, shutdown) = Stop::new();
-        assert!(kept.hook().run(shutdown).await.is_ok());
+        assert!(service().hook().run(shutdown).await.is_ok());
         stop.now();
+    }
+
+    #[tokio::test]
+    async fn a_renewal_that_is_under_way_does_not_restore_the_lease_of_a_stopped_server() {
+        let service = service();
+        let round = service.withdrawn.lock().await;
+        let mut withdrawal = Box::pin(service.withdraw());
+        assert!((&mut withdrawal).now_or_never().is_none());
+        service.leases.renew(OWN).await.unwrap();
+        assert!((&mut withdrawal).now_or_never().is_none(), "the round is not over");
+        drop(round);
+        withdrawal.await;
+        assert_eq!(service.leases.addresses(), Vec::<IpAddr>::new());
+        let _ = service.sync_endpoints().await;
+        assert_eq!(
+            service.leases.addresses(),
+            Vec::<IpAddr>::new(),
+            "no later round renews it"
+        );
     }
 }
