@@ -61,20 +61,16 @@ impl Program {
     }
 
     /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, in the order
-    /// of [`Program::known_authorization_modes`]; modes that no component knows come last, and are refused at the start. A program without any refuses everything, except to members of `system:masters`.
+    /// of [`Program::known_authorization_modes`]; modes that no component knows come last, and are refused at the start. A program
+    /// without any refuses everything, except to members of `system:masters`.
     pub(crate) fn default_authorization_modes(&self) -> Vec<AuthorizationMode> {
         let components = self.components.iter();
-        let listed: Vec<AuthorizationMode> = components
-            .flat_map(|component| component.default_authorization_modes())
-            .copied()
-            .collect();
-        let mut modes = self.known_authorization_modes();
-        modes.retain(|mode| listed.contains(mode));
-        for mode in listed {
-            if !modes.contains(&mode) {
-                modes.push(mode);
-            }
-        }
+        let modes = components.flat_map(|component| component.default_authorization_modes());
+        let mut modes: Vec<AuthorizationMode> = modes.copied().collect();
+        let known = self.known_authorization_modes();
+        let place = |mode: &AuthorizationMode| known.iter().position(|other| other == mode).unwrap_or(known.len());
+        modes.sort_by_key(|mode| (place(mode), *mode));
+        modes.dedup();
         if modes.is_empty() {
             modes.push(AuthorizationMode::ALWAYS_DENY);
         }
