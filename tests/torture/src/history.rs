@@ -18,7 +18,8 @@ pub struct Promises {
     pub outcomes_end: bool,
     /// True if history is forgotten on request only.
     pub keeps_history: bool,
-    /// True if history can be read that is not forgotten. A full disk may have no space for reading it back.
+    /// True if history can be read that is not forgotten. A full disk may have no space for reading it back, and a failing one may
+    /// not open its files.
     pub reads_history: bool,
     /// True if every answer of a write has the state before it.
     pub previous_states: bool,

@@ -60,8 +60,9 @@ pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Res
         // A full disk has no space for history.
         let is_full = fault.as_ref().is_some_and(|fault| fault.contains("ENOSPC"));
         between.promises.keeps_history &= !is_full;
-        // Nor can it be read back from a disk that fails to read.
-        between.promises.reads_history &= !is_full && fault.as_ref().is_none_or(|fault| !fault.contains("read"));
+        // Nor can it be read back from a disk that fails to open or to read files.
+        let is_readable = |fault: &String| !fault.contains("read") && !fault.contains("openat");
+        between.promises.reads_history &= !is_full && fault.as_ref().is_none_or(is_readable);
         let child = Child::after(&between.records, between.folder.path(), random, round.calls);
         let trace = match traced(round, &child, fault.as_deref())? {
             Traced::Calls(trace) => trace,
