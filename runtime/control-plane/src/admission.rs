@@ -18,6 +18,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_store::Storage;
 
+use crate::feature_gates::FeatureGates;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -67,6 +68,8 @@ pub struct PluginInitializer<'a> {
     pub metrics: SharedMetrics,
     /// The flags.
     pub options: &'a Options,
+    /// The features that are on.
+    pub gates: &'a FeatureGates,
     /// The plugin's part of the configuration file.
     pub configuration: Option<&'a serde_json::Value>,
 }
@@ -153,7 +156,7 @@ pub fn chain(registrations: &[Registration], initializer: &PluginInitializer<'_>
     };
     let mut chain = Chain::default();
     for registration in registrations {
-        if !switches::is_on(registration, initializer.options) {
+        if !switches::is_on(registration, initializer.options, initializer.gates) {
             continue;
         }
         let Some(make) = registration.make else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use planesmith_access::admission::{Chain, Lister};
 use planesmith_access::authentication::{Anonymous, BearerTokens};
 use planesmith_access::authorization::Authorizer;
@@ -105,11 +105,14 @@ pub(crate) fn assemble(
     announcement: &Announcement,
     identity: &Identity,
 ) -> Result<(ApiServer, Assembled)> {
-    let gates = options.features();
+    let gates = program.features(options);
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let metrics = SharedMetrics::default();
+    for (name, stage, on) in gates.all() {
+        metrics.show_feature(name, stage, on);
+    }
     let server_name = bootstrap::identity_lease::own_name();
     let initializer = AuthorizerInitializer {
         modes: &program.known_authorization_modes(),
@@ -137,6 +140,7 @@ pub(crate) fn assemble(
         services: &live_services,
         metrics: Arc::clone(&metrics),
         options,
+        gates: &gates,
         configuration: None,
     };
     let stores = stores(program, &initializer)?;
@@ -163,6 +167,7 @@ pub(crate) fn assemble(
         leader: &leader,
         options,
         gates: &gates,
+        metrics: &metrics,
         announcement,
         authority: identity.authority(),
         tokens: &tokens,
@@ -226,7 +231,7 @@ pub(crate) fn assemble(
         tokens: Arc::clone(&tokens),
         anonymous,
         authorizer: Arc::clone(&authorizer),
-        metrics,
+        metrics: Arc::clone(&metrics),
         features,
     };
     Ok((chain, assembled))
@@ -328,7 +333,16 @@ fn scheme(program: &Program, options: &Options, features: &Features, shared: Opt
 }
 
 /// Returns the features of the server: those of `gates`, and those that flags of components switch.
+///
+/// # Errors
+///
+/// Two feature gates have one name, or a flag has a value that cannot be used.
 fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Features> {
+    if let Some(name) = gates.shared_name() {
+        bail!(
+            "a component brings the feature gate {name}, which Kubernetes or another component has; rename its feature"
+        );
+    }
     let mut states = gates.states();
     for component in program.components {
         states.extend(component.features(options)?);

@@ -13,9 +13,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use planesmith_server::version::Version;
 
+use crate::component_command::ComponentCommand;
+use crate::feature_gates::FeatureGates;
 use crate::options::{AuthorizationMode, Controllers, Options, VersionFlag};
 use crate::program::Program;
 
@@ -58,6 +60,10 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
     // One command for both kinds of mistakes: it knows under which name the program was started.
     let mut command = help::in_sections(command(program));
     let matches = command.get_matches_mut();
+    if let Some((of_component, matches)) = command_of_component(program, &matches) {
+        let result = of_component.run(matches);
+        return ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS));
+    }
     let line = CommandLine::from_arg_matches(&matches);
     let mut line = line.unwrap_or_else(|error| error.format(&mut command).exit());
     let result = match line.command {
@@ -93,6 +99,17 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
     ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS))
 }
 
+/// Returns the command of a component that the command line names, with its arguments.
+fn command_of_component<'a>(
+    program: &Program,
+    matches: &'a ArgMatches,
+) -> Option<(&'static dyn ComponentCommand, &'a ArgMatches)> {
+    let (name, matches) = matches.subcommand()?;
+    let mut commands = program.components.iter().flat_map(|component| component.commands());
+    let command = commands.find(|command| command.command().get_name() == name)?;
+    Some((*command, matches))
+}
+
 /// Prints the reason of a failure, and returns the exit code for it.
 #[expect(
     clippy::print_stderr,
@@ -116,17 +133,24 @@ fn keeping_about(command: clap::Command, add: impl FnOnce(clap::Command) -> clap
     command
 }
 
-/// Returns the command line of `program`: that of every server, with the flags and the controllers of its components.
+/// Returns the command line of `program`: that of every server, with the flags, commands, controllers and feature gates of its
+/// components.
 fn command(program: &Program) -> clap::Command {
     let command = CommandLine::command().name(program.name);
     let components = program.components.iter();
     let command = components.fold(command, |command, component| {
         keeping_about(command, |command| component.flags(command)).next_help_heading(None::<&str>)
     });
+    let commands = program.components.iter().flat_map(|component| component.commands());
+    let command = command.subcommands(commands.map(|of_component| of_component.command()));
     let known = program.controller_names();
     let command = store::with_schemes(command, program);
     let command = command.mut_arg("controllers", |flag| {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
+    });
+    let gates = program.feature_gates();
+    let command = command.mut_arg("feature_gates", |flag| {
+        flag.value_parser(move |text: &str| FeatureGates::parse(text, &gates))
     });
     let modes = program.default_authorization_modes();
     let known = program.known_authorization_modes();
@@ -158,7 +182,10 @@ fn print(text: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use planesmith_machinery::feature::Feature;
+
     use crate::component::Component;
+    use crate::feature_gates::FeatureGate;
     use crate::options::ControllerName;
     use crate::program::Documents;
 
@@ -172,9 +199,25 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// A component with a flag, a controller and a mode of authorization.
+    /// A component with a flag, a command, a feature gate, a controller and a mode of authorization.
     #[derive(Debug)]
     struct Warehouse;
+
+    #[derive(Debug)]
+    struct CountShelves;
+
+    static LOCKERS: Feature = Feature::off("Lockers");
+
+    impl ComponentCommand for CountShelves {
+        fn command(&self) -> clap::Command {
+            clap::Command::new("count-shelves").arg(clap::Arg::new("HALL").required(true))
+        }
+
+        fn run(&self, matches: &ArgMatches) -> Result<()> {
+            let hall = matches.get_one::<String>("HALL").map_or("", String::as_str);
+            anyhow::bail!("there is no hall {hall}")
+        }
+    }
 
     const KEYS: AuthorizationMode = AuthorizationMode::new("Keys", "Users may do what their keys open");
 
@@ -183,6 +226,14 @@ mod tests {
             command
                 .next_help_heading("Warehouse")
                 .arg(clap::Arg::new("shelf").long("shelf"))
+        }
+
+        fn commands(&self) -> &'static [&'static dyn ComponentCommand] {
+            &[&CountShelves]
+        }
+
+        fn feature_gates(&self) -> &'static [FeatureGate] {
+            const { &[FeatureGate::alpha(&LOCKERS)] }
         }
 
         fn controller_names(&self) -> &'static [ControllerName] {
@@ -244,6 +295,34 @@ mod tests {
         command(&with).debug_assert();
         let help = help::in_sections(command(&with)).render_long_help().to_string();
         assert!(help.contains("\nWarehouse:\n      --shelf"), "{help}");
+    }
+
+    #[test]
+    fn a_component_has_commands_and_feature_gates_of_its_own() {
+        let with = program(&[&Warehouse]);
+        let parse = |program: &Program, words: &[&str]| {
+            let parsed = command(program).try_get_matches_from(std::iter::once(&"test").chain(words));
+            parsed.map_err(|error| error.to_string())
+        };
+        let matches = parse(&with, &["count-shelves", "north"]).unwrap();
+        let (of_component, arguments) = command_of_component(&with, &matches).unwrap();
+        let failed = of_component.run(arguments).unwrap_err();
+        assert_eq!(failed.to_string(), "there is no hall north");
+        let matches = parse(&with, &["status"]).unwrap();
+        assert!(command_of_component(&with, &matches).is_none());
+
+        let features = |words: &[&str]| {
+            let line = CommandLine::from_arg_matches(&parse(&with, words).unwrap()).unwrap();
+            with.features(&line.options)
+        };
+        assert!(!features(&[]).enabled("Lockers"));
+        assert!(features(&["--feature-gates=WatchList=false", "--feature-gates=Lockers=true"]).enabled("Lockers"));
+        assert!(features(&["--feature-gates=AllAlpha=true"]).enabled("Lockers"));
+
+        let without = program(&[]);
+        assert!(parse(&without, &["count-shelves", "north"]).is_err());
+        let refused = parse(&without, &["--feature-gates=Lockers=true"]).unwrap_err();
+        assert!(refused.contains("unrecognized feature gate: Lockers"), "{refused}");
     }
 
     #[test]

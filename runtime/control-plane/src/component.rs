@@ -31,10 +31,11 @@ use crate::admission::{PluginInitializer, Registration};
 use crate::authentication::{AddedAuthentication, AuthenticationContext};
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
+use crate::component_command::ComponentCommand;
 use crate::component_state::ComponentState;
 use crate::controllers::Controller;
 use crate::default_roles::DefaultRoles;
-use crate::feature_gates::FeatureGates;
+use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, ControllerName, Options};
@@ -67,6 +68,16 @@ pub trait Component: fmt::Debug + Sync {
     /// Returns roles and bindings that exist from the first start on, if the program has role-based access control.
     fn default_roles(&self) -> DefaultRoles {
         DefaultRoles::default()
+    }
+
+    /// Lists the component's commands, beside those of every program such as `store`.
+    fn commands(&self) -> &'static [&'static dyn ComponentCommand] {
+        &[]
+    }
+
+    /// Lists the component's feature gates, for `--feature-gates`. Rules of kinds read their features like those of Kubernetes.
+    fn feature_gates(&self) -> &'static [FeatureGate] {
+        &[]
     }
 
     /// Names the component's controllers, for `--controllers`.
@@ -310,6 +321,8 @@ pub struct ServerContext<'a> {
     pub options: &'a Options,
     /// The features that are on.
     pub gates: &'a FeatureGates,
+    /// The metrics of the server, to which the component can add its own.
+    pub metrics: &'a SharedMetrics,
     /// Addresses and authorities that are published in objects.
     pub announcement: &'a Announcement,
     /// Signs certificates of clients.

@@ -1,7 +1,8 @@
-//! `--feature-gates`: the enabled features of Kubernetes.
+//! `--feature-gates`: the enabled features of Kubernetes, and of the components of a program.
 //!
-//! All names are `known`; those that change the behaviour of this server are queried by [`FeatureGates::enabled`].
+//! All names of Kubernetes are `known`; those that change the behaviour of this server are queried by [`FeatureGates::enabled`].
 
+mod gate;
 mod known;
 
 use std::collections::BTreeMap;
@@ -9,66 +10,14 @@ use std::str::FromStr;
 
 use planesmith_machinery::{feature, go_format};
 
+pub use self::gate::FeatureGate;
+use self::gate::{Feature, Stage};
 use self::known::KNOWN;
 
 /// The names that stand for all features of a stage.
 const STAGES: [(&str, Stage); 2] = [("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
 
-/// The maturity of a feature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Alpha,
-    Beta,
-    Stable,
-    Deprecated,
-}
-
-/// A feature as Kubernetes declares it.
-#[derive(Debug)]
-struct Feature {
-    name: &'static str,
-    stage: Stage,
-    /// True if it is on unless it is switched.
-    default: bool,
-    /// True if it cannot be switched any more.
-    locked: bool,
-    /// Features that must be on with it.
-    needs: &'static [&'static str],
-}
-
-impl Feature {
-    const fn new(name: &'static str, stage: Stage, default: bool) -> Self {
-        Self {
-            name,
-            stage,
-            default,
-            locked: false,
-            needs: &[],
-        }
-    }
-
-    const fn on(self) -> Self {
-        Self { default: true, ..self }
-    }
-
-    const fn off(self) -> Self {
-        Self { default: false, ..self }
-    }
-
-    const fn locked(self) -> Self {
-        Self { locked: true, ..self }
-    }
-
-    const fn needs(self, needs: &'static [&'static str]) -> Self {
-        Self { needs, ..self }
-    }
-
-    fn find(name: &str) -> Option<&'static Feature> {
-        KNOWN.iter().find(|feature| feature.name == name)
-    }
-}
-
-/// The enabled features: Kubernetes' defaults, and the switches of the flag.
+/// The enabled features: the defaults of Kubernetes and of the program's components, and the switches of the flag.
 ///
 /// Each term is `Name=true` or `Name=false`, optionally with the prefix `kube:`. `AllAlpha` and `AllBeta` stand for
 /// all features of that stage that are not named themselves. Each occurrence of the flag is parsed alone; see
@@ -78,21 +27,82 @@ pub struct FeatureGates {
     /// The features that were named, and their switches.
     switched: BTreeMap<&'static str, bool>,
     stages: BTreeMap<&'static str, bool>,
+    of_components: Vec<FeatureGate>,
 }
 
 impl FeatureGates {
-    /// True if a feature is on; one that Kubernetes does not know is off.
+    /// Parses one occurrence of the flag, in a program whose components have the gates `of_components`.
+    ///
+    /// # Errors
+    ///
+    /// The term that is wrong, in the words of kube-apiserver.
+    pub fn parse(text: &str, of_components: &[FeatureGate]) -> Result<Self, String> {
+        let mut gates = Self::default().with(of_components);
+        let mut problems = Vec::new();
+        for (name, on) in terms(text)? {
+            if let Some((all, _)) = STAGES.iter().find(|(all, _)| *all == name) {
+                gates.stages.insert(all, on);
+                continue;
+            }
+            let Some(feature) = gates.find(name) else {
+                return Err(format!("unrecognized feature gate: {name}"));
+            };
+            if feature.locked && feature.default != on {
+                problems.push(format!(
+                    "cannot set feature gate {name} to {on}, feature is locked to {}",
+                    feature.default
+                ));
+                continue;
+            }
+            let name = feature.name;
+            gates.switched.insert(name, on);
+        }
+        join_problems(&problems).map_or(Ok(gates), Err)
+    }
+
+    /// Returns the same switches in a program whose components have the gates `of_components`.
+    #[must_use]
+    pub fn with(self, of_components: &[FeatureGate]) -> Self {
+        let of_components = of_components.to_vec();
+        Self { of_components, ..self }
+    }
+
+    /// Returns a name that two gates share: of components, or of one and Kubernetes.
+    #[must_use]
+    pub fn shared_name(&self) -> Option<&'static str> {
+        let of_components = self.of_components.iter().enumerate();
+        let mut shared = of_components.filter_map(|(place, gate)| {
+            let name = gate.facts.name;
+            let before = self.of_components[..place].iter().map(|gate| &gate.facts);
+            KNOWN
+                .iter()
+                .chain(before)
+                .find(|known| known.name == name)
+                .map(|_| name)
+        });
+        shared.next()
+    }
+
+    fn all_features(&self) -> impl Iterator<Item = &Feature> {
+        KNOWN.iter().chain(self.of_components.iter().map(|gate| &gate.facts))
+    }
+
+    fn find(&self, name: &str) -> Option<&Feature> {
+        self.all_features().find(|feature| feature.name == name)
+    }
+
+    /// True if a feature is on; one that neither Kubernetes nor the program knows is off.
     #[must_use]
     pub fn enabled(&self, name: &str) -> bool {
         self.switched(name)
-            .unwrap_or_else(|| Feature::find(name).is_some_and(|feature| feature.default))
+            .unwrap_or_else(|| self.find(name).is_some_and(|feature| feature.default))
     }
 
     /// Returns the switch of a feature, set by its name or with its stage; `None` if neither was named.
     #[must_use]
     pub fn switched(&self, name: &str) -> Option<bool> {
         self.switched.get(name).copied().or_else(|| {
-            let stage = Feature::find(name)?.stage;
+            let stage = self.find(name)?.stage;
             let (all, _) = STAGES.iter().find(|(_, known)| *known == stage)?;
             self.stages.get(all).copied()
         })
@@ -102,13 +112,14 @@ impl FeatureGates {
     #[must_use]
     pub fn states(&self) -> Vec<(&'static feature::Feature, bool)> {
         let server = planesmith_server::features::ALL.iter();
-        let read = server.chain(&planesmith_api_defs::features::ALL);
-        read.map(|feature| (*feature, self.enabled(feature.name()))).collect()
+        let read = server.chain(&planesmith_api_defs::features::ALL).copied();
+        let read = read.chain(self.of_components.iter().map(|gate| gate.feature));
+        read.map(|feature| (feature, self.enabled(feature.name()))).collect()
     }
 
     /// All features: name, stage as metrics call it, and whether it is on.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> + '_ {
-        KNOWN.iter().map(|feature| {
+        self.all_features().map(|feature| {
             let stage = match feature.stage {
                 Stage::Alpha => "ALPHA",
                 Stage::Beta => "BETA",
@@ -122,7 +133,8 @@ impl FeatureGates {
     /// Returns the named features that are stable or deprecated.
     pub fn outdated(&self) -> impl Iterator<Item = (&'static str, bool)> + '_ {
         let outdated = |name: &str| {
-            Feature::find(name).is_some_and(|feature| matches!(feature.stage, Stage::Stable | Stage::Deprecated))
+            self.find(name)
+                .is_some_and(|feature| matches!(feature.stage, Stage::Stable | Stage::Deprecated))
         };
         let named = self.switched.iter().map(|(name, on)| (*name, *on));
         named.filter(move |(name, _)| outdated(name))
@@ -133,6 +145,9 @@ impl FeatureGates {
     pub fn and(mut self, later: Self) -> Self {
         self.switched.extend(later.switched);
         self.stages.extend(later.stages);
+        if self.of_components.is_empty() {
+            self.of_components = later.of_components;
+        }
         self
     }
 
@@ -164,26 +179,7 @@ impl FromStr for FeatureGates {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut gates = Self::default();
-        let mut problems = Vec::new();
-        for (name, on) in terms(text)? {
-            if let Some((all, _)) = STAGES.iter().find(|(all, _)| *all == name) {
-                gates.stages.insert(all, on);
-                continue;
-            }
-            let Some(feature) = Feature::find(name) else {
-                return Err(format!("unrecognized feature gate: {name}"));
-            };
-            if feature.locked && feature.default != on {
-                problems.push(format!(
-                    "cannot set feature gate {name} to {on}, feature is locked to {}",
-                    feature.default
-                ));
-                continue;
-            }
-            gates.switched.insert(feature.name, on);
-        }
-        join_problems(&problems).map_or(Ok(gates), Err)
+        Self::parse(text, &[])
     }
 }
 
@@ -241,7 +237,7 @@ mod tests {
         assert!(
             states("")
                 .iter()
-                .all(|(feature, _)| Feature::find(feature.name()).is_some())
+                .all(|(feature, _)| gates("").find(feature.name()).is_some())
         );
         assert_eq!(states("").into_iter().collect::<Features>(), *Features::defaults());
         let features: Features = states("WatchList=false,HPAScaleToZero=true").into_iter().collect();
@@ -260,7 +256,7 @@ mod tests {
             KNOWN
                 .iter()
                 .flat_map(|feature| feature.needs)
-                .all(|need| Feature::find(need).is_some())
+                .all(|need| gates("").find(need).is_some())
         );
         assert_eq!(gates("").unmet_dependencies(), None);
     }
@@ -276,6 +272,34 @@ mod tests {
             gates("KMSv1=true,WatchList=true").outdated().collect::<Vec<_>>(),
             [("KMSv1", true)]
         );
+    }
+
+    #[test]
+    fn gates_of_components_are_switched_like_those_of_kubernetes() {
+        static FAST_LANES: feature::Feature = feature::Feature::on("FastLanes");
+        static LOCKERS: feature::Feature = feature::Feature::off("Lockers");
+        let known = [FeatureGate::beta(&FAST_LANES), FeatureGate::alpha(&LOCKERS)];
+        let parsed = |text: &str| FeatureGates::parse(text, &known).unwrap();
+
+        let defaults = parsed("");
+        assert!(defaults.enabled("FastLanes") && !defaults.enabled("Lockers"));
+        let switched = FeatureGates::default().and(parsed("FastLanes=false,kube:Lockers=true"));
+        assert!(!switched.enabled("FastLanes") && switched.enabled("Lockers"));
+        let features: Features = switched.states().into_iter().collect();
+        assert!(!features.has(&FAST_LANES) && features.has(&LOCKERS));
+        assert!(parsed("AllAlpha=true").enabled("Lockers"));
+        assert!(switched.all().any(|metric| metric == ("Lockers", "ALPHA", true)));
+        assert_eq!(switched.shared_name(), None);
+
+        assert_eq!(
+            "Lockers=true".parse::<FeatureGates>().unwrap_err(),
+            "unrecognized feature gate: Lockers"
+        );
+        let twice = FeatureGates::default().with(&[known[0], known[1], known[0]]);
+        assert_eq!(twice.shared_name(), Some("FastLanes"));
+        static WATCH_LIST: feature::Feature = feature::Feature::on("WatchList");
+        let taken = FeatureGates::default().with(&[FeatureGate::stable(&WATCH_LIST)]);
+        assert_eq!(taken.shared_name(), Some("WatchList"));
     }
 
     #[test]

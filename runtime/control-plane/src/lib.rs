@@ -11,6 +11,7 @@ pub mod bootstrap;
 pub mod certificates;
 mod commands;
 pub mod component;
+pub mod component_command;
 pub mod component_state;
 pub mod conditions;
 pub mod controllers;
@@ -59,6 +60,7 @@ mod workers;
 
 pub use allocator::{ALLOCATOR, Allocator};
 pub use component::Component;
+pub use component_command::ComponentCommand;
 pub use delegation::Host;
 pub use group_version::GroupVersion;
 pub use program::{Documents, Program};

@@ -125,7 +125,7 @@ pub struct Options {
     #[arg(long, value_name = "KEY=BOOL,...")]
     pub runtime_config: Vec<Switches>,
 
-    /// Features of Kubernetes to switch on or off, by its names: ClusterTrustBundle=true. AllAlpha and AllBeta stand
+    /// Features to switch on or off, by their names in Kubernetes or in this program: ClusterTrustBundle=true. AllAlpha and AllBeta stand
     /// for all of a stage. Features without an effect here are accepted and change nothing.
     #[arg(long, value_name = "NAME=BOOL,...")]
     pub feature_gates: Vec<FeatureGates>,

@@ -8,6 +8,7 @@ use planesmith_server::openapi::{OpenApi, Part};
 use crate::admission::Registration;
 use crate::base_groups::GROUPS;
 use crate::component::Component;
+use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
 use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options};
 
@@ -52,6 +53,20 @@ impl Program {
         let components = self.components.iter();
         let of_components = components.flat_map(|component| component.controller_names());
         CONTROLLERS.iter().chain(of_components).copied().collect()
+    }
+
+    /// Returns the feature gates that the components bring.
+    pub(crate) fn feature_gates(&self) -> Vec<FeatureGate> {
+        let components = self.components.iter();
+        components
+            .flat_map(|component| component.feature_gates())
+            .copied()
+            .collect()
+    }
+
+    /// Returns the features that are on by the flags, those of the components included.
+    pub(crate) fn features(&self, options: &Options) -> FeatureGates {
+        options.features().with(&self.feature_gates())
     }
 
     /// Returns the generator of the key that signs tokens until a flag names one.

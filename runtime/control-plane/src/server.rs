@@ -283,9 +283,6 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.priorities = group_priorities::priorities();
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);
-    for (name, stage, on) in options.features().all() {
-        config.metrics.show_feature(name, stage, on);
-    }
     config
 }
 

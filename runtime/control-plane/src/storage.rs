@@ -47,7 +47,7 @@ pub(crate) fn settings(program: &Program, options: &Options, state: &ComponentSt
     let scheme = program.scheme();
     let context = TransformersContext {
         options,
-        gates: &options.features(),
+        gates: &program.features(options),
         scheme: &scheme,
         state,
     };

@@ -114,12 +114,12 @@ pub const ADMISSION: &[Registration] = &[
         })
     }),
     Registration::off("NodeRestriction", |initializer| {
-        let features = initializer.options.features();
+        let gates = initializer.gates;
         enabled(NodeRestriction {
             objects: objects(initializer),
             authorizer: authorizer(initializer),
-            restricts_audiences: features.enabled("ServiceAccountNodeAudienceRestriction"),
-            has_pod_certificates: features.enabled("PodCertificateRequest"),
+            restricts_audiences: gates.enabled("ServiceAccountNodeAudienceRestriction"),
+            has_pod_certificates: gates.enabled("PodCertificateRequest"),
         })
     }),
     Registration::on("TaintNodesByCondition", |_| enabled(TaintNodesByCondition)),
@@ -256,11 +256,7 @@ pub(crate) fn always_on(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plug
     let mut plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(DeviceAdminAccess {
         objects: objects(initializer),
     })];
-    if initializer
-        .options
-        .features()
-        .enabled("DRAResourceClaimGranularStatusAuthorization")
-    {
+    if initializer.gates.enabled("DRAResourceClaimGranularStatusAuthorization") {
         plugins.push(Arc::new(ClaimStatusAuthorization {
             authorizer: authorizer(initializer),
         }));

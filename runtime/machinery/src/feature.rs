@@ -36,6 +36,12 @@ impl Feature {
     pub const fn name(&self) -> &'static str {
         self.name
     }
+
+    /// True if it is enabled unless a server switches it.
+    #[must_use]
+    pub const fn is_on_by_default(&self) -> bool {
+        self.on_by_default
+    }
 }
 
 /// The features of one server. A feature that was not switched has its default.

@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 use planesmith_machinery::go_format;
 
 use super::Registration;
+use crate::feature_gates::FeatureGates;
 use crate::options::Options;
 
 /// Checks the names in `--enable-admission-plugins` and `--disable-admission-plugins`.
@@ -41,13 +42,10 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
     Ok(())
 }
 
-/// True if the flags leave a plugin on.
+/// True if the flags leave a plugin on, with the features of `gates`.
 #[must_use]
-pub fn is_on(registration: &Registration, options: &Options) -> bool {
-    if registration
-        .feature
-        .is_some_and(|feature| !options.features().enabled(feature))
-    {
+pub fn is_on(registration: &Registration, options: &Options, gates: &FeatureGates) -> bool {
+    if registration.feature.is_some_and(|feature| !gates.enabled(feature)) {
         return false;
     }
     let named = |names: &[String]| names.iter().any(|name| name == registration.name);
@@ -75,7 +73,7 @@ mod tests {
         let options = options(flags);
         let registrations = LISTED.iter();
         registrations
-            .filter(|registration| is_on(registration, &options))
+            .filter(|registration| is_on(registration, &options, &options.features()))
             .map(|registration| registration.name)
             .collect()
     }

@@ -1,6 +1,6 @@
 //! The features that Kubernetes 1.36 knows by name, as a kube-apiserver of that release lists them.
 
-use super::{Feature, Stage};
+use super::gate::{Feature, Stage};
 
 /// All features, in the order of their names.
 pub(super) const KNOWN: &[Feature] = &[
