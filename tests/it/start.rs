@@ -1,4 +1,4 @@
-//! Server start: the messages it prints, and the data it refuses to modify.
+//! Server start: the flags it accepts, the messages it prints, and the data it refuses to modify.
 
 use planesmith_e2e::{Binary, Home};
 
@@ -12,6 +12,37 @@ async fn a_first_start_warns_of_nothing() {
     let log = server.log();
     let is_warning = |line: &&str| line.contains(" WARN ") || line.contains(" ERROR ");
     assert_eq!(log.lines().find(is_warning), None, "{log}");
+}
+
+/// The flags of upstream's `hack/make-rules/test-cmd.sh`, without addresses and files.
+const KUBECTL_SUITE: [&str; 9] = [
+    "--authorization-mode=RBAC,AlwaysAllow",
+    "--feature-gates=",
+    "--enable-admission-plugins=LimitRanger,ResourceQuota",
+    "--disable-admission-plugins=ServiceAccount,MutatingAdmissionWebhook,StorageObjectInUseProtection",
+    "--runtime-config=api/v1",
+    "--service-account-lookup=true",
+    "--service-account-issuer=https://kubernetes.default.svc",
+    "--storage-media-type=",
+    "--service-cluster-ip-range=10.0.0.0/24",
+];
+
+#[tokio::test]
+async fn a_server_starts_with_the_flags_of_upstreams_kubectl_suite() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    // The suite takes the second word of the printed version, and adds a suffix.
+    let printed = std::process::Command::new(&binary).arg("--version").output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let version = printed.split_whitespace().nth(1).unwrap();
+    let custom = format!("--version={version}-custom");
+    let mut flags = KUBECTL_SUITE.to_vec();
+    flags.push(&custom);
+    let server = home.start(&binary, &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let reported = connection.get_json("/version").await.unwrap();
+    assert_eq!(reported["gitVersion"], format!("{version}-custom"));
+    server.kill().await.unwrap();
 }
 
 #[tokio::test]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::service_account::{BoundObjects, LegacyTokens, ServiceAccountTokens};
+use planesmith_access::authentication::service_account::{
+    BoundObjects, LegacyTokens, ServiceAccountTokens, TokenSecrets,
+};
 use planesmith_access::authentication::{
     Anonymous, Authenticator, BearerTokens, BootstrapTokens, CertificateAuthenticator, Chain,
     RequestHeaderAuthenticator, TokenAuthenticator, TokenFile, WebSocketTokens,
@@ -81,11 +83,12 @@ pub(crate) fn bearer_tokens(
     let objects: Arc<dyn BoundObjects> = Arc::new(StoredObjects::new(stores));
     let mut authenticators: Vec<Box<dyn TokenAuthenticator>> = vec![Box::new(tokens)];
     if let Some(secrets) = StoredTokenSecrets::new(stores, loopback) {
+        let secrets: Arc<dyn TokenSecrets> = Arc::new(secrets);
         authenticators.push(Box::new(LegacyTokens {
             keys: keys.keys.clone(),
             audiences: keys.audiences.clone(),
             objects: Arc::clone(&objects),
-            secrets: Arc::new(secrets),
+            secrets: options.service_accounts.service_account_lookup.then_some(secrets),
             uses: stores.options().metrics.count_token_uses(),
         }));
     }

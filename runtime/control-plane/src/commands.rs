@@ -163,9 +163,16 @@ fn command(program: &Program) -> clap::Command {
 fn print_version(program: &Program, flag: &VersionFlag) -> Result<()> {
     let text = match flag {
         VersionFlag::PrintRaw => serde_json::to_string_pretty(&Version::default())?,
-        _ => format!("{} {}", program.name, env!("CARGO_PKG_VERSION")),
+        _ => version_line(program),
     };
     print(format!("{text}\n").as_bytes())
+}
+
+/// Returns the served version and that of the program. The first two words are those that kube-apiserver prints: scripts take the
+/// second one as the version.
+fn version_line(program: &Program) -> String {
+    let served = Version::default().git_version;
+    format!("Kubernetes {served} ({} {})", program.name, env!("CARGO_PKG_VERSION"))
 }
 
 /// Writes the result of a command, which may go into a pipe that is closed early.
@@ -323,6 +330,16 @@ mod tests {
         assert!(parse(&without, &["count-shelves", "north"]).is_err());
         let refused = parse(&without, &["--feature-gates=Lockers=true"]).unwrap_err();
         assert!(refused.contains("unrecognized feature gate: Lockers"), "{refused}");
+    }
+
+    #[test]
+    fn the_printed_version_with_a_suffix_can_be_reported() {
+        let printed = version_line(&program(&[]));
+        let version = printed.split_whitespace().nth(1).unwrap();
+        assert_eq!(version, Version::default().git_version);
+        let custom = format!("{version}-custom");
+        assert_eq!(custom.parse(), Ok(VersionFlag::Reported(custom)));
+        assert!(printed.ends_with(")") && printed.contains("(test "), "{printed}");
     }
 
     #[test]

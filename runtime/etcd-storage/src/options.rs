@@ -158,7 +158,8 @@ impl ConnectionOptions {
     pub(crate) fn media_type(&self) -> Result<StorageMediaType, String> {
         match &*self.storage_media_type {
             "application/vnd.kubernetes.protobuf" => Ok(StorageMediaType::Protobuf),
-            "application/json" => Ok(StorageMediaType::Json),
+            // Empty as in kube-apiserver: scripts pass an unset variable.
+            "application/json" | "" => Ok(StorageMediaType::Json),
             "application/yaml" => Ok(StorageMediaType::Yaml),
             other => Err(format!(
                 "--storage-media-type is {other:?}; expected application/vnd.kubernetes.protobuf, application/json or application/yaml"
@@ -225,6 +226,8 @@ mod tests {
         assert!(!read(&[]).unwrap().1);
         let (options, _) = read(&["--etcd-prefix=clusters/one//", "--storage-media-type=application/json"]).unwrap();
         assert_eq!(options.connection.prefix(), "/clusters/one");
+        assert_eq!(options.connection.media_type(), Ok(StorageMediaType::Json));
+        let (options, _) = read(&["--storage-media-type="]).unwrap();
         assert_eq!(options.connection.media_type(), Ok(StorageMediaType::Json));
     }
 

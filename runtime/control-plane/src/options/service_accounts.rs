@@ -22,6 +22,10 @@ pub struct ServiceAccountOptions {
     #[arg(long, value_name = "FILE")]
     pub service_account_key_file: Vec<PathBuf>,
 
+    /// Refuse service account tokens from secrets once the secret or the account is deleted. Other tokens are always checked.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub service_account_lookup: bool,
+
     /// Longest lifetime of a service account token, 1h to 2^32s; 0 is no limit.
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub service_account_max_token_expiration: Duration,

@@ -77,8 +77,8 @@ pub struct LegacyTokens {
     pub audiences: Vec<String>,
     /// Read access to accounts.
     pub objects: Arc<dyn BoundObjects>,
-    /// Access to the secrets.
-    pub secrets: Arc<dyn TokenSecrets>,
+    /// Access to the secrets; `None` trusts the signature alone, even if the secret or the account is deleted.
+    pub secrets: Option<Arc<dyn TokenSecrets>>,
     /// Counts the tokens.
     pub uses: Arc<dyn TokenUses>,
 }
@@ -116,16 +116,41 @@ impl LegacyTokens {
             account,
             ..
         } = &claims;
+        let secrets = self.secrets.as_deref();
+        let found = secrets.map(|secrets| self.check_secret(secrets, &claims, token));
+        let remarks = found.transpose()?.map(|found| self.remarks(&found, secret));
+        let mut user = service_account_user(namespace, account);
+        user.uid.clone_from(&claims.account_uid);
+        Ok(TokenUser {
+            audiences: Some(audiences),
+            remarks: remarks.map(Arc::new),
+            ..TokenUser::of(authenticated(user))
+        })
+    }
+
+    /// Returns the secret that holds `token`, unless it or the account is deleted or invalid. Records the use.
+    fn check_secret(
+        &self,
+        secrets: &dyn TokenSecrets,
+        claims: &LegacyClaims,
+        token: &str,
+    ) -> Result<TokenSecret, String> {
+        let LegacyClaims {
+            namespace,
+            secret,
+            account,
+            ..
+        } = claims;
         let invalidated = || "Token has been invalidated".to_owned();
-        let found = self.secrets.find(namespace, secret).ok_or_else(invalidated)?;
+        let found = secrets.find(namespace, secret).ok_or_else(invalidated)?;
         if found.is_deleted {
             return Err(invalidated());
         }
         if !secret::equals(&found.token, token.as_bytes()) {
             return Err("Token does not match server's copy".to_owned());
         }
-        self.check_account(&claims)?;
-        self.secrets.note_use(namespace, secret);
+        self.check_account(claims)?;
+        secrets.note_use(namespace, secret);
         if found.is_invalid {
             self.uses.used(TokenUse::Invalidated);
             return Err(format!(
@@ -134,13 +159,7 @@ impl LegacyTokens {
                  '{INVALID_SINCE}' label from the secret to temporarily allow use of this token"
             ));
         }
-        let mut user = service_account_user(namespace, account);
-        user.uid.clone_from(&claims.account_uid);
-        Ok(TokenUser {
-            audiences: Some(audiences),
-            remarks: Some(Arc::new(self.remarks(&found, secret))),
-            ..TokenUser::of(authenticated(user))
-        })
+        Ok(found)
     }
 
     /// Counts the use of a token in a secret, and returns remarks about it.
@@ -260,6 +279,10 @@ mod tests {
 
     /// Returns the result for a token with `claims` whose secret was `changed`, and the number of recorded uses.
     fn said(claims: LegacyClaims, changed: impl FnOnce(&mut TokenSecret)) -> (String, usize) {
+        verdict(claims, changed, true)
+    }
+
+    fn verdict(claims: LegacyClaims, changed: impl FnOnce(&mut TokenSecret), looks_up: bool) -> (String, usize) {
         let pem = super::super::tests::KEY;
         let keys = KeyRing::new(SigningKey::from_pem(pem.as_bytes()).unwrap(), Vec::new());
         let issuer = TokenIssuer::new("https://issuer", keys.clone());
@@ -275,7 +298,7 @@ mod tests {
             keys,
             audiences: vec!["api".to_owned()],
             objects: Arc::clone(&one) as Arc<dyn BoundObjects>,
-            secrets: Arc::clone(&one) as Arc<dyn TokenSecrets>,
+            secrets: looks_up.then(|| Arc::clone(&one) as Arc<dyn TokenSecrets>),
             uses: Arc::new(()),
         };
         let audiences = ["api".to_owned()];
@@ -305,6 +328,18 @@ mod tests {
         assert_eq!((other.as_str(), used), ("Token does not match server's copy", 0));
         let (deleted, _) = said(claims(), |secret| secret.is_deleted = true);
         assert_eq!(deleted, "Token has been invalidated");
+    }
+
+    #[test]
+    fn without_lookup_the_signature_is_enough() {
+        let deleted = verdict(claims(), |secret| secret.is_deleted = true, false);
+        assert_eq!(deleted, ("system:serviceaccount:ns:bot uid".to_owned(), 0));
+        let mut nobody = claims();
+        nobody.account = "nobody".to_owned();
+        assert_eq!(verdict(nobody, |_| {}, false).0, "system:serviceaccount:ns:nobody uid");
+        let mut empty = claims();
+        empty.secret.clear();
+        assert_eq!(verdict(empty, |_| {}, false).0, "secretName claim is missing");
     }
 
     #[test]
