@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-pub(crate) use self::mark_queue::{Limits, Mark, MarkQueue};
+pub(crate) use self::mark_queue::{Ages, Limits, Mark, MarkQueue};
 use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::log::Log;
@@ -95,7 +95,7 @@ impl Marks {
     /// Forgets at once the history that exceeds the limit of the disk, or all of it when the space is needed by writes that have
     /// no other (`urgent`). Returns the resulting floor.
     pub(crate) fn forget_for_space(&self, urgent: bool) -> Revision {
-        let oldest = self.clock.now().saturating_sub(self.window);
+        let ages = Ages::new(self.clock.now(), self.window);
         let mut limits = self.limits();
         // In a backend that does not limit history, forgetting it frees nothing.
         if urgent && self.log.history_limit() < u64::MAX {
@@ -103,7 +103,7 @@ impl Marks {
         }
         let mut state = self.lock();
         let wanted = state.wanted;
-        let floor = state.queue.forget(oldest, None, wanted, limits);
+        let floor = state.queue.forget(ages, None, wanted, limits);
         // Readers, and the events that they would read, are left to the compactor's thread.
         state.wanted = floor;
         self.changed.notify_one();
@@ -176,8 +176,8 @@ impl Marks {
             let wanted = std::mem::take(&mut state.wanted);
             let spill = state.queue.spill(self.limits());
             let held = revisions.oldest_held(now, self.window);
-            let oldest = now.saturating_sub(self.window);
-            let floor = state.queue.forget(oldest, held, wanted, self.limits());
+            let ages = Ages::new(now, self.window);
+            let floor = state.queue.forget(ages, held, wanted, self.limits());
             if floor > current || spill > Revision::ZERO || nudged {
                 state.begun = state.nudges;
                 let nudge = state.begun;

@@ -93,7 +93,8 @@ macro_rules! suite {
             history: a_watch_reads_what_is_not_in_memory, a_list_shows_old_states_that_are_not_in_memory,
                 states_before_the_history_are_known_by_their_first_change,
                 readers_miss_nothing_while_history_is_written_spilled_and_forgotten,
-                pages_that_are_requested_again_and_again_keep_their_revision,
+                pages_that_are_requested_again_keep_their_revision_for_longer,
+                pages_that_are_not_requested_again_lose_their_revision,
                 a_kind_may_keep_less_history_than_the_others,
                 a_kind_may_keep_history_longer_or_within_its_own_bytes;
         }

@@ -10,17 +10,13 @@ use crate::Revision;
 /// Maximum number of revisions that are held at the same time.
 const MAX_HOLDS: usize = 1024;
 
-/// A revision is held for this many times the window at most, since its first use.
-const MAX_WINDOWS: u64 = 6;
-
 /// A revision that a reader needs again.
 #[derive(Debug)]
 struct Hold {
     revision: Revision,
     /// True if it was used since it was last looked at.
     is_used: bool,
-    /// The times of the first and the last use, as far as they were looked at, in milliseconds since 1970.
-    first: Option<u64>,
+    /// The time of the last use, as far as it was looked at, in milliseconds since 1970.
     last: u64,
 }
 
@@ -70,7 +66,8 @@ impl RevisionWindow {
     }
 
     /// Keeps the history after `revision`, from which a reader is going to continue, for the age of history since this call. So
-    /// a slow reader of many pages comes to its end, unless that takes very long or history exceeds its bytes.
+    /// a slow reader of many pages comes to its end, unless that takes longer than the compactor permits or history exceeds
+    /// its bytes.
     pub(crate) fn hold(&self, revision: Revision) {
         let mut held = self.held_revisions();
         if let Some(known) = held.iter_mut().find(|hold| hold.revision == revision) {
@@ -79,7 +76,6 @@ impl RevisionWindow {
             held.push(Hold {
                 revision,
                 is_used: true,
-                first: None,
                 last: 0,
             });
         }
@@ -89,11 +85,10 @@ impl RevisionWindow {
     pub(crate) fn oldest_held(&self, now: u64, window: u64) -> Option<Revision> {
         let mut held = self.held_revisions();
         held.retain_mut(|hold| {
-            let first = *hold.first.get_or_insert(now);
             if std::mem::take(&mut hold.is_used) {
                 hold.last = now;
             }
-            now < hold.last.saturating_add(window) && now < first.saturating_add(window.saturating_mul(MAX_WINDOWS))
+            now < hold.last.saturating_add(window)
         });
         held.iter().map(|hold| hold.revision).min()
     }
@@ -121,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_is_held_while_it_is_used_and_not_forever() {
+    fn a_revision_is_held_while_it_is_used() {
         let window = RevisionWindow::new(Revision::ZERO, Revision(100));
         assert_eq!(window.oldest_held(0, 10), None);
         window.hold(Revision(7));
@@ -135,12 +130,10 @@ mod tests {
             Some(Revision(7)),
             "the other was not used again"
         );
-        for now in 1011..1060 {
-            window.hold(Revision(7));
-            assert_eq!(window.oldest_held(now, 10), Some(Revision(7)));
-        }
         window.hold(Revision(7));
-        assert_eq!(window.oldest_held(1060, 10), None);
+        assert_eq!(window.oldest_held(1019, 10), Some(Revision(7)));
+        assert_eq!(window.oldest_held(1028, 10), Some(Revision(7)));
+        assert_eq!(window.oldest_held(1029, 10), None);
         (0..2 * MAX_HOLDS as u64).for_each(|revision| window.hold(Revision(revision)));
         assert_eq!(window.held_revisions().len(), MAX_HOLDS);
     }

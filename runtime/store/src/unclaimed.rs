@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use self::sorted_states::SortedStates;
 use crate::committer::Expiry;
-use crate::compactor::{Limits, Mark, MarkQueue};
+use crate::compactor::{Ages, Limits, Mark, MarkQueue};
 use crate::draft::Encoded;
 use crate::history::SpilledEvent;
 use crate::log::{Batch, Change, Loader, Record};
@@ -35,8 +35,8 @@ pub(crate) struct Unclaimed {
     states: SortedStates,
     marks: MarkQueue,
     limits: Limits,
-    /// Writes up to this time are too old, in milliseconds since 1970.
-    oldest: u64,
+    /// The times up to which writes are too old.
+    ages: Ages,
     /// Changes up to this revision are forgotten: only their resulting states count.
     floor: Revision,
     /// The keys of the changes that are in memory, in the order of the changes.
@@ -124,7 +124,7 @@ impl Loader for Unclaimed {
             ..mark
         });
         let spilled = self.marks.spill(self.limits);
-        self.floor = self.marks.forget(self.oldest, None, self.floor, self.limits);
+        self.floor = self.marks.forget(self.ages, None, self.floor, self.limits);
         self.fold(spilled);
     }
 }
@@ -142,7 +142,7 @@ impl Unclaimed {
                 disk: options.journal_bytes,
                 spills,
             },
-            oldest: options.clock.now().saturating_sub(window),
+            ages: Ages::new(options.clock.now(), window),
             floor: Revision::ZERO,
             order: VecDeque::new(),
             reporter: Reporter::new(options.on_progress.clone()),

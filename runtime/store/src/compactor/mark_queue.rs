@@ -56,6 +56,29 @@ impl Mark {
     }
 }
 
+/// The times, in milliseconds since 1970, up to which changes are old.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ages {
+    /// Changes up to this time are old, unless a reader needs them.
+    pub(crate) old: u64,
+    /// Changes up to this time are old in any case.
+    pub(crate) expired: u64,
+}
+
+impl Ages {
+    /// Ages at `now` of a history that is kept for `window`, both in milliseconds.
+    ///
+    /// A reader extends the history by half of its age. In kube-apiserver, which compacts once in each window, the token of a
+    /// page expires after one to two windows, and clients may rely on its expiry by then.
+    pub(crate) fn new(now: u64, window: u64) -> Self {
+        let old = now.saturating_sub(window);
+        Self {
+            old,
+            expired: old.saturating_sub(window / 2),
+        }
+    }
+}
+
 /// The bounds of history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -138,14 +161,15 @@ impl MarkQueue {
         self.spilled_through
     }
 
-    /// Drops the marks that are not newer than `oldest`, in milliseconds since 1970, unless they are newer than the revision
-    /// `held`, and those that exceed a limit. Returns the last revision of them; `floor` or zero if there are none.
-    pub(crate) fn forget(&mut self, oldest: u64, held: Option<Revision>, floor: Revision, limits: Limits) -> Revision {
+    /// Drops the marks that are old, unless they are newer than the revision `held` and not expired, and those that exceed a
+    /// limit. Returns the last revision of them; `floor` or zero if there are none.
+    pub(crate) fn forget(&mut self, ages: Ages, held: Option<Revision>, floor: Revision, limits: Limits) -> Revision {
         let mut floor = floor;
         while let Some(mark) = self.marks.front() {
             let is_over = self.exceeds(limits)
                 || (limits.spills && self.spilled_memory > limits.memory - limits.memory / PART_FOR_SPILLED);
-            let is_old = mark.at <= oldest && held.is_none_or(|held| mark.revision <= held);
+            let is_held = held.is_some_and(|held| mark.revision > held);
+            let is_old = mark.at <= ages.expired || (mark.at <= ages.old && !is_held);
             if !is_over && !is_old && mark.revision > floor {
                 break;
             }
@@ -182,6 +206,12 @@ mod tests {
         spills: true,
     };
 
+    const YOUNG: Ages = Ages { old: 0, expired: 0 };
+
+    fn old(old: u64) -> Ages {
+        Ages { old, expired: 0 }
+    }
+
     fn mark(revision: u64) -> Mark {
         Mark {
             revision: Revision(revision),
@@ -205,15 +235,15 @@ mod tests {
             queue.spill(LIMITS);
             assert!(queue.memory <= LIMITS.memory);
         }
-        assert_eq!(queue.forget(0, None, Revision::ZERO, LIMITS), Revision::ZERO);
+        assert_eq!(queue.forget(YOUNG, None, Revision::ZERO, LIMITS), Revision::ZERO);
         for revision in 61..=200 {
             queue.push(mark(revision));
             queue.spill(LIMITS);
-            queue.forget(0, None, Revision::ZERO, LIMITS);
+            queue.forget(YOUNG, None, Revision::ZERO, LIMITS);
             assert!(queue.memory <= LIMITS.memory && queue.spilled_memory <= 600);
         }
         assert_eq!(queue.spilled, 60);
-        let rest = queue.forget(u64::MAX, None, Revision::ZERO, LIMITS);
+        let rest = queue.forget(old(u64::MAX), None, Revision::ZERO, LIMITS);
         assert_eq!(
             (rest, queue.memory, queue.spilled_memory, queue.disk),
             (Revision(200), 0, 0, 0)
@@ -221,23 +251,26 @@ mod tests {
     }
 
     #[test]
-    fn a_held_revision_outlasts_its_age_but_not_the_limits() {
+    fn a_held_revision_outlasts_its_age_but_neither_its_expiry_nor_the_limits() {
         let filled = || {
             let mut queue = MarkQueue::default();
             (1..=9).for_each(|revision| queue.push(mark(revision)));
             queue
         };
         let held = Some(Revision(4));
-        assert_eq!(filled().forget(6000, None, Revision::ZERO, LIMITS), Revision(6));
+        assert_eq!(filled().forget(old(6000), None, Revision::ZERO, LIMITS), Revision(6));
         assert_eq!(filled().last_at(6000), Revision(6));
-        assert_eq!(filled().forget(6000, held, Revision::ZERO, LIMITS), Revision(4));
+        assert_eq!(filled().forget(old(6000), held, Revision::ZERO, LIMITS), Revision(4));
         assert_eq!(
-            filled().forget(6000, held, Revision(5), LIMITS),
+            filled().forget(old(6000), held, Revision(5), LIMITS),
             Revision(5),
             "by request"
         );
+        let expired = Ages::new(9000, 2000);
+        assert_eq!((expired.old, expired.expired), (7000, 6000));
+        assert_eq!(filled().forget(expired, held, Revision::ZERO, LIMITS), Revision(6));
         let limits = Limits { disk: 2000, ..LIMITS };
-        assert_eq!(filled().forget(0, held, Revision::ZERO, limits), Revision(7));
+        assert_eq!(filled().forget(YOUNG, held, Revision::ZERO, limits), Revision(7));
     }
 
     #[test]
