@@ -36,7 +36,11 @@ impl Watch {
     }
 
     pub(crate) async fn of(server: &Server, path: &str) -> Self {
-        let request = Request::builder().uri(path);
+        Self::accepting("*/*", server, path).await
+    }
+
+    async fn accepting(accept: &str, server: &Server, path: &str) -> Self {
+        let request = Request::builder().uri(path).header("accept", accept);
         let (response, _) = server.open(request.body(Body::empty()).expect("legal")).await;
         assert_eq!(response.status(), 200);
         Self {
@@ -191,6 +195,25 @@ async fn a_streamed_list_ends_with_a_bookmark() {
     assert_eq!(bookmark, json!({ "type": "BOOKMARK", "object": object }));
     server.note("b", "{}").await;
     assert_eq!(watch.next_events(1).await, ["ADDED b"]);
+}
+
+#[tokio::test]
+async fn a_streamed_list_has_no_tables() {
+    let server = Server::with_places().await;
+    server.note("a", "{}").await;
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let streamed = format!("{NOTES}?watch=1&allowWatchBookmarks=true&{STREAMED}");
+    assert_eq!(server.get_as(table, &streamed).await.code, 406);
+    let also_plain = format!("{table},application/json");
+    for (accept, path, kind) in [
+        (&*also_plain, streamed, "Note"),
+        (table, format!("{NOTES}?watch=1"), "Table"),
+        (table, format!("{NOTES}?watch=1&{STREAMED}"), "Table"),
+    ] {
+        let mut watch = Watch::accepting(accept, &server, &path).await;
+        let event = watch.next().await.expect("an event");
+        assert_eq!(text(&event, "/object/kind"), kind, "{path}");
+    }
 }
 
 #[tokio::test]
