@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
-const META_DOC: &str = "Standard metadata of objects.";
+const META_DOC: &str = "Standard object's metadata.";
 
 /// The OpenAPI version of a model.
 #[derive(Clone, Copy, Debug)]

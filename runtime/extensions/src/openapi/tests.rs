@@ -25,6 +25,11 @@ fn number_or_text_is_published_in_the_words_of_openapi() {
     let kind = json!([{"group": "shop.example.com", "kind": "Order", "version": "v1"}]);
     assert_eq!(model["x-kubernetes-group-version-kind"], kind);
     assert!(model["properties"]["metadata"]["allOf"][0]["$ref"].is_string());
+    // Upstream's conformance test of `kubectl explain` matches this text.
+    assert_eq!(
+        model["properties"]["metadata"]["description"],
+        "Standard object's metadata."
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct ObjectMeta {
     /// Sequence number of the desired state; the server increments it with each change of the spec.
     #[field(proto = 7)]
     pub generation: i64,
-    /// Time of creation; set by the server.
+    /// CreationTimestamp is a timestamp that the server sets when it creates the object.
     #[field(proto = 8, omit_zero)]
     pub creation_timestamp: Time,
     /// Expected time of deletion. Set by the server when graceful deletion is requested; the object remains visible
