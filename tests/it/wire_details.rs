@@ -207,3 +207,37 @@ async fn the_first_deletion_of_a_definition_ignores_what_is_to_become_of_depende
         "{again:?}"
     );
 }
+
+#[tokio::test]
+async fn health_checks_have_the_names_that_probes_of_kube_apiserver_expect() {
+    // Those of upstream's test of the health handlers.
+    const CHECKS: [&str; 18] = [
+        "ping",
+        "log",
+        "etcd",
+        "poststarthook/start-apiserver-admission-initializer",
+        "poststarthook/generic-apiserver-start-informers",
+        "poststarthook/start-apiextensions-informers",
+        "poststarthook/start-apiextensions-controllers",
+        "poststarthook/crd-informer-synced",
+        "poststarthook/start-system-namespaces-controller",
+        "poststarthook/bootstrap-controller",
+        "poststarthook/scheduling/bootstrap-system-priority-classes",
+        "poststarthook/start-cluster-authentication-info-controller",
+        "poststarthook/start-kube-aggregator-informers",
+        "poststarthook/apiservice-registration-controller",
+        "poststarthook/apiservice-status-local-available-controller",
+        "poststarthook/kube-apiserver-autoregistration",
+        "autoregister-completion",
+        "poststarthook/apiservice-openapi-controller",
+    ];
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home, &[]).await;
+    for path in ["/healthz?verbose=1", "/livez?verbose=1", "/readyz?verbose=1"] {
+        let answer = connection.get(path).await.unwrap().expect(200).unwrap();
+        let text = String::from_utf8(answer.body.to_vec()).unwrap();
+        for check in CHECKS {
+            assert!(text.contains(&format!("[+]{check} ok\n")), "{check} in {path}: {text}");
+        }
+    }
+}

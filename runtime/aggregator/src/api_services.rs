@@ -26,6 +26,16 @@ use crate::{Aggregator, AggregatorConfig, GROUP};
 
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
 
+/// Work of the follower that kube-apiserver does in hooks of their own.
+const FOLLOWER_PARTS: &[&str] = &[
+    "start-kube-aggregator-informers",
+    "apiservice-status-local-available-controller",
+    "apiservice-status-remote-available-controller",
+    "apiservice-discovery-controller",
+    "apiservice-openapi-controller",
+    "apiservice-openapiv3-controller",
+];
+
 /// Adds the group versions of other servers to `server`, the aggregator. Without APIServices it passes everything on.
 pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> ApiServer {
     let stores = context.server.stores;
@@ -81,7 +91,7 @@ pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> 
         Ok(())
     });
     server
-        .with_start_hook(following_hook.installs_paths())
+        .with_start_hook(following_hook.with_parts(FOLLOWER_PARTS).installs_paths())
         .with_start_hook(Hook::new(
             "kube-apiserver-autoregistration",
             move |shutdown| async move {

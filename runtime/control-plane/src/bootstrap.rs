@@ -53,7 +53,10 @@ pub fn with_bootstrap(
     of_components: Vec<Hook>,
 ) -> ApiServer {
     let storage_versions = storage_versions::hook(tables, stores, loopback, gates);
-    let namespaces = system_namespaces::hook(stores, loopback).into_iter();
+    // Plugins and caches are complete before the server listens; in kube-apiserver, hooks complete them.
+    let complete = Hook::new("start-apiserver-admission-initializer", |_| async { Ok(()) });
+    let complete = complete.with_parts(&["generic-apiserver-start-informers"]);
+    let namespaces = std::iter::once(complete).chain(system_namespaces::hook(stores, loopback));
     let in_namespaces = cluster_authentication::hook(stores, loopback, &announcement.authentication).into_iter();
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
     let identity = gates.enabled(identity_lease::GATE);

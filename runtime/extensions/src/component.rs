@@ -59,6 +59,7 @@ impl Component for ExtensionsComponent {
                 controller.start(shutdown).await;
                 Ok(())
             });
+            let hook = hook.with_parts(&["start-apiextensions-informers", "crd-informer-synced"]);
             server = server.with_start_hook(hook.installs_paths());
         }
         Ok(Some(ChainedServer::AfterCore(server)))

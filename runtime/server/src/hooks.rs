@@ -25,6 +25,7 @@ pub struct Hook {
     name: &'static str,
     work: Work,
     after: Vec<&'static str>,
+    parts: &'static [&'static str],
     paths: Paths,
     done: Arc<AtomicBool>,
 }
@@ -57,6 +58,7 @@ impl Hook {
             name,
             work: Box::new(move |shutdown| Box::pin(work(shutdown))),
             after: Vec::new(),
+            parts: &[],
             paths: Paths::None,
             done: Arc::default(),
         }
@@ -91,22 +93,30 @@ impl Hook {
         self
     }
 
+    /// The same hook, which also reports `parts` of its work: hooks that kube-apiserver has and whose checks probes expect.
+    #[must_use]
+    pub fn with_parts(mut self, parts: &'static [&'static str]) -> Self {
+        self.parts = parts;
+        self
+    }
+
     /// Name of the hook, unique in a chain.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The check that fails until the work is done: `poststarthook/NAME`.
-    #[must_use]
-    pub fn check(&self) -> HealthCheck {
-        let done = Arc::clone(&self.done);
-        HealthCheck::new(format!("poststarthook/{}", self.name), move || {
-            if done.load(Ordering::Acquire) {
-                Ok(())
-            } else {
-                Err("not finished".to_owned())
-            }
+    /// The checks that fail until the work is done: `poststarthook/NAME`, for the hook and for its parts.
+    pub fn checks(&self) -> impl Iterator<Item = HealthCheck> {
+        std::iter::once(&self.name).chain(self.parts).map(|name| {
+            let done = Arc::clone(&self.done);
+            HealthCheck::new(format!("poststarthook/{name}"), move || {
+                if done.load(Ordering::Acquire) {
+                    Ok(())
+                } else {
+                    Err("not finished".to_owned())
+                }
+            })
         })
     }
 

@@ -113,7 +113,7 @@ fn flow_control_pages(control: &Arc<dyn FlowControl>) -> Router {
 fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
     let mut checks = vec![HealthCheck::new("ping", || Ok(())), HealthCheck::new("log", || Ok(()))];
     checks.append(&mut merged.checks);
-    checks.extend(merged.start_hooks.iter().map(crate::hooks::Hook::check));
+    checks.extend(merged.start_hooks.iter().flat_map(crate::hooks::Hook::checks));
     let stopping = Arc::clone(stopping);
     let shutdown = HealthCheck::new(SHUTDOWN, move || {
         if stopping.load(Ordering::Acquire) {

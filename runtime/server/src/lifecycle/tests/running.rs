@@ -69,14 +69,15 @@ async fn start_hooks_run_in_order_and_show_at_readyz() {
                 Err(HookError("out of order".to_owned()))
             }
         });
-        let hook = hook.after("first");
+        let hook = hook.after("first").with_parts(&["half"]);
         server.in_front_of(inner).with_start_hook(hook)
     })
     .await;
     let (code, body) = running.get("/readyz").await;
     assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
     let waiting = "[+]ping ok\n[+]log ok\n[-]poststarthook/first failed: reason withheld\n\
-                   [-]poststarthook/second failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n";
+                   [-]poststarthook/second failed: reason withheld\n[-]poststarthook/half failed: reason withheld\n\
+                   [+]shutdown ok\nreadyz check failed\n";
     assert_eq!(body, waiting);
     go_on.notify_one();
     while running.get("/readyz").await.0 != StatusCode::OK {
