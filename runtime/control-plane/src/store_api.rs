@@ -234,7 +234,7 @@ impl StoreApi {
         let refused = |error: TransformError| ApiError::internal(format!("a backup needs encrypted objects: {error}"));
         let content = self.storage.content();
         let content = content.map_err(|error| ApiError::service_unavailable(error.to_string()))?;
-        let mut undecrypted: Vec<_> = content.undecrypted().map(Arc::clone).collect();
+        let mut undecrypted: Vec<_> = content.undecrypted().map(Arc::from).collect();
         let mut failure = None;
         let content = match self.storage.is_shared() {
             true => content.with_unopened(|record| match self.canonical(&record) {

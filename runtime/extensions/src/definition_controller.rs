@@ -85,7 +85,7 @@ impl DefinitionController {
         let (entries, watcher) = self.list_and_watch();
         let mut unfinished = BTreeSet::new();
         for entry in entries {
-            self.unmoved.insert(entry.key().to_string());
+            self.unmoved.insert(entry.key().to_owned());
             self.settle(&entry, &mut unfinished).await;
         }
         tokio::spawn(self.follow(watcher, unfinished, shutdown));
@@ -93,7 +93,7 @@ impl DefinitionController {
 
     /// Moves objects of a definition that was there at start to the keys under which they are served. True if all are there.
     async fn relocate(&mut self, entry: &Entry, document: &Value) -> bool {
-        if !self.unmoved.contains(&**entry.key()) {
+        if !self.unmoved.contains(entry.key()) {
             return true;
         }
         if let Some(kind) = self.definitions.facts(document).first()
@@ -101,7 +101,7 @@ impl DefinitionController {
         {
             return false;
         }
-        self.unmoved.remove(&**entry.key());
+        self.unmoved.remove(entry.key());
         true
     }
 

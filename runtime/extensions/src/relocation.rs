@@ -47,7 +47,7 @@ pub(crate) async fn relocate(stores: &Stores, kind: &ResourceFacts) -> Result<()
     let moves = stream::iter(own).map(|entry| async move {
         let moved = move_entry(store, kind, earlier, &entry).await;
         if let Err(error) = &moved {
-            tracing::warn!(key = &**entry.key(), %error, "an object could not be moved from the key of an earlier program");
+            tracing::warn!(key = entry.key(), %error, "an object could not be moved from the key of an earlier program");
         }
         moved
     });
@@ -118,7 +118,7 @@ async fn move_entry(
 ) -> Result<(), WriteError> {
     let Some(object) = read(kind, entry) else {
         tracing::warn!(
-            key = &**entry.key(),
+            key = entry.key(),
             "an object cannot be read and keeps the key of an earlier program"
         );
         return Ok(());
@@ -138,7 +138,7 @@ async fn move_entry(
         Err(WriteError::Conflict { current: Some(moved) }) if uid(&moved) == uid(entry) => {}
         Err(WriteError::Conflict { .. }) => {
             tracing::warn!(
-                key = &**entry.key(),
+                key = entry.key(),
                 "the new key of an object of an earlier program holds another object"
             );
             return Ok(());
@@ -146,7 +146,7 @@ async fn move_entry(
         Err(error) => return Err(error),
     }
     let op = Op::Delete {
-        key: Arc::clone(entry.key()),
+        key: entry.key().into(),
         expect: Expect::Revision(entry.revision()),
         last: None,
     };
@@ -233,7 +233,7 @@ mod tests {
 
     fn keys(collection: &Collection) -> Vec<String> {
         let page = collection.list(&ListQuery::all(collection.prefix())).unwrap();
-        page.entries.iter().map(|entry| entry.key().to_string()).collect()
+        page.entries.iter().map(|entry| entry.key().to_owned()).collect()
     }
 
     #[tokio::test]

@@ -48,7 +48,7 @@ fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time
         .is_some_and(|finalizers| !finalizers.is_empty());
     if !is_held {
         return Some(Op::Delete {
-            key: entry.key().clone(),
+            key: entry.key().into(),
             expect,
             last: None,
         });
@@ -71,10 +71,10 @@ fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time
     let encoded = json::encode_for_storage(&*object);
     let row = match stored == store.facts() {
         true => row_of(&*object),
-        false => entry.row().clone(),
+        false => entry.row().to_row(),
     };
     Some(Op::Put {
-        key: entry.key().clone(),
+        key: entry.key().into(),
         draft: Draft::new(encoded.bytes, encoded.gap),
         row,
         expect,

@@ -186,7 +186,7 @@ impl StoredKind {
         };
         if set.is_none() {
             tracing::warn!(
-                key = &**entry.key(),
+                key = entry.key(),
                 "a role or a binding cannot be read; it gives no permission"
             );
             self.remove(entry, policy);

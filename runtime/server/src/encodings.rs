@@ -171,15 +171,11 @@ impl Encodings {
     /// JSON in the endpoint's version.
     pub(crate) fn json(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         if self.is_as_stored(entry) {
-            return Ok(entry.bytes().clone());
+            return Ok(entry.to_bytes());
         }
         self.cached(entry, Encoding::Json, caching, |entry| {
-            let encoded = json::to_vec(&*self.object_of(entry)?);
-            // An unchanged encoding is not stored twice.
-            Ok(match encoded == **entry.bytes() {
-                true => entry.bytes().clone(),
-                false => Bytes::from(encoded),
-            })
+            // Never the bytes of the entry itself, which would keep each other in memory.
+            Ok(json::to_vec(&*self.object_of(entry)?).into())
         })
     }
 
@@ -244,7 +240,7 @@ impl Encodings {
         if !entry.is_readable() {
             self.store.decode(entry)?;
         }
-        Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
+        Ok(entry.to_bytes().slice(metadata_range(entry.bytes())?))
     }
 
     /// True if the metadata that is rendered alone differs from the stored metadata.
@@ -370,7 +366,7 @@ impl std::fmt::Debug for Encodings {
 mod tests {
     use planesmith_machinery::object::Resource as _;
     use planesmith_machinery::scheme::Scheme;
-    use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
+    use planesmith_store::{MemoryLog, RowRef, Storage, StorageOptions};
 
     use super::*;
 
@@ -410,7 +406,7 @@ mod tests {
         ));
         let [own, other] =
             [stored::Crate::RESOURCE, older::Crate::RESOURCE].map(|facts| Encodings::new(facts, Arc::clone(&store)));
-        let entry = Arc::new(Entry::unstored("/a", vec![b' '; 64 << 10].into(), Row::default()));
+        let entry = Arc::new(Entry::unstored("/a", vec![b' '; 64 << 10].into(), RowRef::default()));
         let json = Output::json();
         assert_eq!(own.cost(&entry, json), Cost::default());
         assert!(other.cost(&entry, json) >= Cost::INLINE);

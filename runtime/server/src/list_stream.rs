@@ -126,14 +126,14 @@ impl Body for ListStream {
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt as _;
-    use planesmith_store::Row;
+    use planesmith_store::RowRef;
 
     use super::*;
     use crate::offload::Cost;
 
     fn list(items: usize, size: usize) -> ListStream {
         let bytes = Bytes::from([b"{}".to_vec(), vec![b'7'; size]].concat());
-        let entry = Arc::new(Entry::unstored("/a", bytes, Row::default()));
+        let entry = Arc::new(Entry::unstored("/a", bytes, RowRef::default()));
         ListStream::new(b"{\"items\":[".to_vec(), vec![entry; items], 2, "{", b"]}\n".to_vec())
     }
 

@@ -517,7 +517,7 @@ impl Collection {
         let from = state.history.after(Revision(revision.0.saturating_sub(1)));
         let changes = state.history.since(from)?;
         let mut changes = changes.take_while(|change| change.revision() == revision);
-        match changes.find(|change| &**change.key() == key)? {
+        match changes.find(|change| change.key() == key)? {
             Change::Cached(event) => Some(Arc::clone(event)),
             Change::Spilled(_) => None,
         }
@@ -534,7 +534,7 @@ impl Collection {
 }
 
 fn keys(events: &[Arc<Event>]) -> impl Iterator<Item = &str> {
-    events.iter().map(|event| &**event.entry().key())
+    events.iter().map(|event| event.entry().key())
 }
 
 impl State {

@@ -78,7 +78,7 @@ impl Committer {
                 plan.add(submission);
             }
             for expiry in &work.expired {
-                if let Some(collection) = self.collections.of(&expiry.key) {
+                if let Some(collection) = self.collections.of(expiry.keyed_row.key()) {
                     plan.expire(&collection, expiry);
                 }
             }

@@ -331,7 +331,11 @@ pub fn show(entry: &Entry) -> String {
     let text = std::str::from_utf8(entry.bytes()).expect("the scenarios write text");
     let word = text.rsplit(' ').next().unwrap_or_default();
     assert_eq!(text, self::text(entry.revision(), word), "the bytes show the revision");
-    assert_eq!(entry.row(), &word_row(entry.key(), word), "the row is the bytes' row");
+    assert_eq!(
+        entry.row(),
+        word_row(entry.key(), word).view(),
+        "the row is the bytes' row"
+    );
     format!("{name}={word}@{}", entry.revision())
 }
 

@@ -70,7 +70,7 @@ impl Draft {
     pub(crate) fn fill(self, revision: Revision) -> Encoded {
         let Some(gap) = self.gap else {
             return Encoded {
-                bytes: self.bytes.into_boxed_slice().into(),
+                bytes: self.bytes,
                 gap: None,
             };
         };
@@ -85,39 +85,42 @@ impl Draft {
 /// Encoded bytes with their revision inside, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Encoded {
-    pub(crate) bytes: Bytes,
+    pub(crate) bytes: Vec<u8>,
     /// Offset of the revision's digits; `None` when the bytes do not contain it. For an encrypted value that of the plain bytes.
     pub(crate) gap: Option<u32>,
 }
 
 impl Encoded {
-    /// The same bytes with the digits of `old` replaced by those of `new`. An encrypted value has no digits.
-    pub(crate) fn restamped(&self, old: Revision, new: Revision) -> Self {
-        let Some(gap) = self.gap.filter(|_| !is_encrypted(&self.bytes)) else {
-            return self.clone();
-        };
-        let start = gap as usize;
-        let head = &self.bytes[..start];
-        let tail = &self.bytes[start + old.digits()..];
-        Self {
-            bytes: splice(head, new, tail),
-            gap: self.gap,
-        }
+    /// The bytes, in memory of exactly their size.
+    pub(crate) fn into_shared(self) -> Bytes {
+        self.bytes.into_boxed_slice().into()
     }
 }
 
+/// `bytes`, which have digits at `gap` if any, with the digits of `old` replaced by those of `new`. An encrypted value has no digits.
+pub(crate) fn restamped(bytes: &[u8], gap: Option<u32>, old: Revision, new: Revision) -> Encoded {
+    let bytes = match gap.filter(|_| !is_encrypted(bytes)) {
+        Some(start) => {
+            let (head, tail) = bytes.split_at(start as usize);
+            splice(head, new, &tail[old.digits()..])
+        }
+        None => bytes.to_vec(),
+    };
+    Encoded { bytes, gap }
+}
+
 /// One allocation of exactly the right size, so that a cached entry has no slack.
-pub(crate) fn splice(head: &[u8], revision: Revision, tail: &[u8]) -> Bytes {
+pub(crate) fn splice(head: &[u8], revision: Revision, tail: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(head.len() + revision.digits() + tail.len());
     bytes.extend_from_slice(head);
     write!(bytes, "{revision}").expect("writing to a vector succeeds");
     bytes.extend_from_slice(tail);
-    bytes.into()
+    bytes
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Draft;
+    use super::{Draft, restamped};
     use crate::Revision;
 
     #[test]
@@ -129,7 +132,7 @@ mod tests {
     #[test]
     fn restamping_exchanges_digits_of_another_length() {
         let filled = Draft::new(br#"{"v":""}"#.to_vec(), 6).fill(Revision(9));
-        let restamped = filled.restamped(Revision(9), Revision(1000));
+        let restamped = restamped(&filled.bytes, filled.gap, Revision(9), Revision(1000));
         assert_eq!(&restamped.bytes[..], br#"{"v":"1000"}"#);
     }
 
@@ -137,6 +140,6 @@ mod tests {
     fn gapless_bytes_stay_as_they_are() {
         let filled = Draft::gapless(b"abc".to_vec()).fill(Revision(7));
         assert_eq!(&filled.bytes[..], b"abc");
-        assert_eq!(filled.restamped(Revision(7), Revision(8)), filled);
+        assert_eq!(restamped(&filled.bytes, filled.gap, Revision(7), Revision(8)), filled);
     }
 }

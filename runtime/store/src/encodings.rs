@@ -10,6 +10,16 @@ use bytes::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EncodingId(pub u32);
 
+impl EncodingId {
+    /// The same number among those of frames, which are beside the encodings of their entry.
+    pub(crate) fn of_frame(self) -> Self {
+        debug_assert!(self.0 & Self::FRAME == 0, "callers assign few numbers");
+        Self(self.0 | Self::FRAME)
+    }
+
+    const FRAME: u32 = 1 << 31;
+}
+
 /// Maximum bytes of the derived encodings of a store.
 const BUDGET: usize = 8 << 20;
 
@@ -36,7 +46,7 @@ impl Default for EncodingCache {
     }
 }
 
-/// The derived encodings of an entry or an event: one lock and one pointer when unused.
+/// The derived encodings of an entry, and the frames of its event: one lock and one pointer when unused.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings {
     slot: Mutex<Option<Box<CachedEncodings>>>,
@@ -201,7 +211,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Entry, Row};
+    use crate::{Entry, RowRef};
 
     /// If a lock were held meanwhile, the readers that wait for it would block all workers, and with them the one that
     /// has it.
@@ -212,7 +222,7 @@ mod tests {
             .worker_threads(2)
             .build()
             .unwrap();
-        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), RowRef::default()));
         let all = Arc::new(tokio::sync::Barrier::new(READERS));
         let cache = Arc::new(EncodingCache::default());
         let (done, outcome) = std::sync::mpsc::channel();
@@ -242,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_failed_encoding_is_tried_again() {
-        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), RowRef::default()));
         let (cache, id) = (EncodingCache::default(), EncodingId(1));
         assert_eq!(entry.encoding(&cache, id, |_| Err("no")), Err("no"));
         assert_eq!(
@@ -254,7 +264,7 @@ mod tests {
 
     #[test]
     fn an_encoding_that_leaves_the_budget_leaves_its_entry() {
-        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), RowRef::default()));
         let (cache, budget) = (EncodingCache::default(), Budget::new(BUDGET));
         let entries = [entry(), entry()];
         for entry in &entries {
@@ -282,7 +292,7 @@ mod tests {
 
     #[test]
     fn stores_do_not_take_each_others_memory() {
-        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), RowRef::default()));
         let large = |_: &Entry| Ok::<_, Infallible>(vec![0; BUDGET / 2 + 1].into());
         let (own, other) = (EncodingCache::default(), EncodingCache::default());
         let entries = [entry(), entry(), entry()];

@@ -6,20 +6,20 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 
-use crate::draft::Encoded;
+use crate::draft::{Draft, Encoded, restamped};
 use crate::encodings::{Budget, EncodingCache, EncodingId, Encodings, Holder};
+use crate::key::KeyedRow;
 use crate::transformer::{Reason, is_encrypted};
 use crate::values::Values;
-use crate::{Decoded, Indexer, Loaded, Revision, Row, StoredForm, TransformError};
+use crate::{Decoded, Indexer, Loaded, Revision, Row, RowRef, StoredForm, TransformError};
 
 /// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
 /// changes, except that the backend's form of it may become an earlier one.
 #[derive(Debug)]
 pub struct Entry {
-    key: Arc<str>,
+    keyed_row: KeyedRow,
     revision: Revision,
-    bytes: Bytes,
-    row: Row,
+    bytes: Box<[u8]>,
     /// Milliseconds since 1970; 0 means that the entry does not expire.
     expires: u64,
     /// The number of the last [`SchemaEpoch`] that the bytes match; 0 before any.
@@ -31,6 +31,15 @@ pub struct Entry {
     /// A [`StoredForm`].
     form: AtomicU8,
     encodings: Encodings,
+}
+
+/// Keeps the entry of the bytes that a client receives.
+struct SharedBytes(Arc<Entry>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
 }
 
 /// In place of an offset: half of the bytes of an `Option`.
@@ -49,13 +58,12 @@ impl SchemaEpoch {
 }
 
 impl Entry {
-    pub(crate) fn new(key: Arc<str>, revision: Revision, encoded: Encoded, row: Row, expires: u64) -> Self {
+    fn new(keyed_row: KeyedRow, revision: Revision, encoded: Encoded, expires: u64) -> Self {
         Self {
-            key,
+            keyed_row,
             revision,
-            bytes: encoded.bytes,
+            bytes: encoded.bytes.into(),
             gap: encoded.gap.unwrap_or(NO_GAP),
-            row,
             expires,
             schema_epoch: AtomicU32::default(),
             encoded_length: AtomicU32::default(),
@@ -64,21 +72,46 @@ impl Entry {
         }
     }
 
+    /// Returns the entry of a write, which replaces the state `previous`.
+    pub(crate) fn written(
+        key: &str,
+        (draft, row): (Draft, &Row),
+        revision: Revision,
+        expires: u64,
+        previous: Option<&Self>,
+    ) -> Self {
+        let same = previous.filter(|previous| previous.row() == row.view());
+        let keyed_row = same.map_or_else(|| KeyedRow::new(key, row.view()), |previous| previous.keyed_row.clone());
+        Self::new(keyed_row, revision, draft.fill(revision), expires)
+    }
+
+    /// The same entry, which shares its key and row with `previous` if they are the same.
+    pub(crate) fn sharing(self, previous: Option<&Self>) -> Self {
+        match previous {
+            Some(previous) if previous.keyed_row == self.keyed_row => Self {
+                keyed_row: previous.keyed_row.clone(),
+                ..self
+            },
+            Some(_) | None => self,
+        }
+    }
+
     /// Returns the entry of bytes that the backend loaded, in the form that `indexer` returns; if `is_known`, a program like this
     /// one has written them.
     pub(crate) fn loaded(
-        key: Arc<str>,
+        key: &str,
         revision: Revision,
         stored: Encoded,
         expires: u64,
         (indexer, values): (&dyn Indexer, &Values),
         is_known: bool,
     ) -> Self {
-        let (plain, is_stale) = match values.open_state(&key, revision, &stored) {
-            Ok(opened) => opened,
+        let was_encrypted = is_encrypted(&stored.bytes);
+        let (plain, sealed, is_stale) = match values.open_state(key, revision, &stored) {
+            Ok((Some(plain), is_stale)) => (plain, Some(stored), is_stale),
+            Ok((None, is_stale)) => (stored, None, is_stale),
             Err(error) => return Self::sealed(key, revision, stored, expires, indexer, &error),
         };
-        let was_encrypted = is_encrypted(&stored.bytes);
         // A cipher without authentication may decrypt with a wrong key.
         let loaded = match is_known && !was_encrypted {
             true => indexer.loaded_again(&plain.bytes),
@@ -87,6 +120,7 @@ impl Entry {
         let (encoded, form) = match loaded {
             Loaded::AsStored => (plain, StoredForm::Current),
             Loaded::Unreadable if was_encrypted => {
+                let stored = sealed.unwrap_or(plain);
                 return Self::sealed(key, revision, stored, expires, indexer, &TransformError::no_object());
             }
             Loaded::Unreadable => (plain, StoredForm::Unreadable),
@@ -96,80 +130,84 @@ impl Entry {
                 today => (today, StoredForm::Earlier),
             },
         };
-        let row = indexer.row(&key, &encoded.bytes);
-        Self::new(key, revision, encoded, row, expires).in_form(form.if_stale(is_stale))
+        let keyed_row = KeyedRow::new(key, indexer.row(key, &encoded.bytes).view());
+        Self::new(keyed_row, revision, encoded, expires).in_form(form.if_stale(is_stale))
     }
 
     /// Returns the entry of bytes that a backend in which others write has stored.
     pub(crate) fn decoded(
-        key: Arc<str>,
+        key: &str,
         revision: Revision,
         stored: &Bytes,
         (indexer, values): (&dyn Indexer, &Values),
     ) -> Self {
-        let (plain, is_stale) = match values.open(&key, stored) {
+        let (plain, is_stale) = match values.open(key, stored) {
             Ok(opened) => match opened.bytes {
                 Cow::Borrowed(_) => (stored.clone(), opened.is_stale),
                 Cow::Owned(plain) => (plain.into(), opened.is_stale),
             },
             Err(error) => {
                 let stored = Encoded {
-                    bytes: stored.clone(),
+                    bytes: stored.to_vec(),
                     gap: None,
                 };
                 return Self::sealed(key, revision, stored, 0, indexer, &error);
             }
         };
-        let Decoded { draft, form } = indexer.decode(&key, &plain);
+        let Decoded { draft, form } = indexer.decode(key, &plain);
         if form == StoredForm::Unreadable && is_encrypted(stored) {
             let stored = Encoded {
-                bytes: stored.clone(),
+                bytes: stored.to_vec(),
                 gap: None,
             };
             return Self::sealed(key, revision, stored, 0, indexer, &TransformError::no_object());
         }
         let encoded = draft.fill(revision);
-        let row = indexer.row(&key, &encoded.bytes);
-        Self::new(key, revision, encoded, row, 0).in_form(form.if_stale(is_stale))
+        let keyed_row = KeyedRow::new(key, indexer.row(key, &encoded.bytes).view());
+        Self::new(keyed_row, revision, encoded, 0).in_form(form.if_stale(is_stale))
     }
 
     /// Returns the entry of a value that cannot be opened: its bytes stay those of the backend.
     fn sealed(
-        key: Arc<str>,
+        key: &str,
         revision: Revision,
         stored: Encoded,
         expires: u64,
         indexer: &dyn Indexer,
         error: &TransformError,
     ) -> Self {
-        tracing::error!(key = &*key, %revision, %error, "an object in the store cannot be decrypted; it stays as it is");
+        tracing::error!(key, %revision, %error, "an object in the store cannot be decrypted; it stays as it is");
         // The row of an object without properties.
-        let row = indexer.row(&key, b"{}");
-        Self::new(key, revision, stored, row, expires).in_form(StoredForm::Unreadable)
+        let keyed_row = KeyedRow::new(key, indexer.row(key, b"{}").view());
+        Self::new(keyed_row, revision, stored, expires).in_form(StoredForm::Unreadable)
     }
 
     /// The same state, opened again after the configuration of `values` has changed; `None` if the entry is readable, or still
     /// cannot be opened. If the backend `is_shared`, it has bytes of its own encoding.
     pub(crate) fn reopened(&self, indexer: &dyn Indexer, values: &Values, is_shared: bool) -> Option<Self> {
-        if self.is_readable() || values.open(&self.key, &self.bytes).is_err() {
+        if self.is_readable() || values.open(self.key(), self.bytes()).is_err() {
             return None;
         }
-        let (key, read) = (Arc::clone(&self.key), (indexer, values));
+        let (key, read) = (self.key(), (indexer, values));
+        let stored = Encoded {
+            bytes: self.bytes().to_vec(),
+            gap: self.gap(),
+        };
         let entry = match is_shared {
-            true => Self::decoded(key, self.revision, &self.bytes, read),
-            false => Self::loaded(key, self.revision, self.encoded(), self.expires, read, false),
+            true => Self::decoded(key, self.revision, &stored.into_shared(), read),
+            false => Self::loaded(key, self.revision, stored, self.expires, read, false),
         };
         entry.is_readable().then_some(entry)
     }
 
     /// The final state of the key, which the write `revision` deletes.
     pub(crate) fn deleted_at(&self, revision: Revision) -> Self {
-        let encoded = self.encoded().restamped(self.revision, revision);
+        let encoded = restamped(self.bytes(), self.gap(), self.revision, revision);
         let form = match self.is_readable() {
             true => StoredForm::Current,
             false => StoredForm::Unreadable,
         };
-        Self::new(Arc::clone(&self.key), revision, encoded, self.row.clone(), 0).in_form(form)
+        Self::new(self.keyed_row.clone(), revision, encoded, 0).in_form(form)
     }
 
     /// The same entry, whose bytes the backend has in the form `form`.
@@ -189,29 +227,33 @@ impl Entry {
 
     /// Returns the entry of an object that is not stored: for lists of objects that are computed on request.
     #[must_use]
-    pub fn unstored(key: impl Into<Arc<str>>, bytes: Bytes, row: Row) -> Self {
-        Self::new(key.into(), Revision(0), Encoded { bytes, gap: None }, row, 0)
+    pub fn unstored(key: &str, bytes: Bytes, row: RowRef<'_>) -> Self {
+        let bytes = bytes.into();
+        Self::new(KeyedRow::new(key, row), Revision(0), Encoded { bytes, gap: None }, 0)
     }
 
     /// The same state of the key in the form of `indexer`; `None` if that is the same. If `indexer` can read it, the
     /// entry matches `epoch` afterwards.
     pub(crate) fn reindexed(&self, indexer: &dyn Indexer, epoch: SchemaEpoch) -> Option<Self> {
-        if is_encrypted(&self.bytes) {
+        if is_encrypted(self.bytes()) {
             return None;
         }
-        let draft = indexer.reindexed(&self.bytes);
+        let draft = indexer.reindexed(self.bytes());
         let reached = draft.as_ref().map_or(0, |_| epoch.0);
-        let encoded = match draft {
-            Some(draft) => draft.fill(self.revision),
-            None => self.encoded(),
-        };
-        let row = indexer.row(&self.key, &encoded.bytes);
-        if row == self.row && encoded == self.encoded() {
+        let changed = draft.map(|draft| draft.fill(self.revision));
+        let changed = changed.filter(|encoded| encoded.bytes != self.bytes() || encoded.gap != self.gap());
+        let bytes = changed.as_ref().map_or(self.bytes(), |encoded| &encoded.bytes);
+        let row = indexer.row(self.key(), bytes);
+        if changed.is_none() && row.view() == self.row() {
             self.schema_epoch.store(reached, Ordering::Relaxed);
             return None;
         }
-        let new =
-            Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires).in_form(self.stored_form());
+        let encoded = changed.unwrap_or_else(|| Encoded {
+            bytes: self.bytes().to_vec(),
+            gap: self.gap(),
+        });
+        let keyed_row = KeyedRow::new(self.key(), row.view());
+        let new = Self::new(keyed_row, self.revision, encoded, self.expires).in_form(self.stored_form());
         new.schema_epoch.store(reached, Ordering::Relaxed);
         Some(new)
     }
@@ -237,8 +279,13 @@ impl Entry {
 
     /// The full key, with the prefix of its collection.
     #[must_use]
-    pub fn key(&self) -> &Arc<str> {
-        &self.key
+    pub fn key(&self) -> &str {
+        self.keyed_row.key()
+    }
+
+    /// The key, to be held for longer than the entry.
+    pub(crate) fn keyed_row(&self) -> &KeyedRow {
+        &self.keyed_row
     }
 
     /// The revision of the write that led to this state.
@@ -249,40 +296,46 @@ impl Entry {
 
     /// The canonical encoding, revision inside.
     #[must_use]
-    pub fn bytes(&self) -> &Bytes {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The same bytes for longer than the borrow: they keep the entry in memory.
+    #[must_use]
+    pub fn to_bytes(self: &Arc<Self>) -> Bytes {
+        Bytes::from_owner(SharedBytes(Arc::clone(self)))
     }
 
     /// The canonical encoding with `revision` in the place of the entry's own: the final form of an object that a later
     /// write deleted.
     #[must_use]
     pub fn bytes_at(&self, revision: Revision) -> Bytes {
-        self.encoded().restamped(self.revision, revision).bytes
+        restamped(self.bytes(), self.gap(), self.revision, revision).into_shared()
     }
 
     /// The canonical encoding without the digits of the revision, as a [`Draft`](crate::Draft) has it.
     pub(crate) fn bytes_without_revision(&self) -> Cow<'_, [u8]> {
         match self.gap() {
-            Some(gap) if !is_encrypted(&self.bytes) => {
-                let (head, tail) = self.bytes.split_at(gap as usize);
+            Some(gap) if !is_encrypted(self.bytes()) => {
+                let (head, tail) = self.bytes().split_at(gap as usize);
                 Cow::Owned([head, &tail[self.revision.digits()..]].concat())
             }
-            Some(_) | None => Cow::Borrowed(&self.bytes),
+            Some(_) | None => Cow::Borrowed(self.bytes()),
         }
     }
 
     /// The value that `values` stores for the entry; `None` if that is its bytes.
     pub(crate) fn sealed_by(&self, values: &Values, reason: Reason) -> Result<Option<Bytes>, TransformError> {
         match values.has_transformer() {
-            true => values.seal(&self.key, &self.bytes_without_revision(), reason),
+            true => values.seal(self.key(), &self.bytes_without_revision(), reason),
             false => Ok(None),
         }
     }
 
     /// The labels and fields that selectors read.
     #[must_use]
-    pub fn row(&self) -> &Row {
-        &self.row
+    pub fn row(&self) -> RowRef<'_> {
+        self.keyed_row.row()
     }
 
     /// The time at which the store deletes the entry by itself, in milliseconds since 1970; `None` means never.
@@ -351,13 +404,6 @@ impl Entry {
         self.encoded_length.store(length, Ordering::Relaxed);
     }
 
-    fn encoded(&self) -> Encoded {
-        Encoded {
-            bytes: self.bytes.clone(),
-            gap: self.gap(),
-        }
-    }
-
     /// Offset of the revision's digits in the bytes; `None` if these do not contain it.
     pub(crate) fn gap(&self) -> Option<u32> {
         Some(self.gap).filter(|gap| *gap != NO_GAP)
@@ -369,7 +415,7 @@ impl Entry {
 
     /// Bytes of memory, bookkeeping included.
     pub(crate) fn heap_size(&self) -> usize {
-        size_of::<Self>() + self.key.len() + self.bytes.len() + self.row.heap_size() + 64
+        size_of::<Self>() + self.keyed_row.len() + self.bytes.len() + 64
     }
 }
 
@@ -381,11 +427,35 @@ impl Holder for Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::Entry;
+    use super::*;
 
     #[test]
-    fn a_million_entries_with_their_counters_fit_128_megabytes() {
-        // The allocator rounds 129 bytes up to 160.
-        assert!(size_of::<Entry>() + 2 * size_of::<usize>() <= 128);
+    fn a_million_entries_with_their_counters_fit_96_megabytes() {
+        // The allocator rounds 97 bytes up to 112.
+        assert!(size_of::<Entry>() + 2 * size_of::<usize>() <= 96);
+    }
+
+    #[test]
+    fn bytes_for_a_client_outlive_the_cache() {
+        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), RowRef::default()));
+        let (bytes, left) = (entry.to_bytes(), Arc::downgrade(&entry));
+        drop(entry);
+        assert_eq!(&bytes[..], b"{}");
+        drop(bytes);
+        assert!(left.upgrade().is_none());
+    }
+
+    #[test]
+    fn states_share_their_key_and_an_equal_row() {
+        let write = |word: &str, label, previous| {
+            let (draft, row) = (Draft::gapless(word.into()), Row::new([("app", label)], []));
+            Entry::written("/a", (draft, &row), Revision(1), 0, previous)
+        };
+        let first = write("one", "shop", None);
+        let (same, other) = (write("two", "shop", Some(&first)), write("two", "other", Some(&first)));
+        let text = |entry: &Entry| entry.key().as_ptr();
+        assert_eq!(text(&same), text(&first));
+        assert_ne!(text(&other), text(&first));
+        assert_eq!((other.key(), other.row().label("app")), ("/a", Some("other")));
     }
 }

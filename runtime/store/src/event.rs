@@ -1,10 +1,10 @@
 //! One change, as watchers receive it.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::encodings::{EncodingCache, EncodingId, Encodings, Holder};
+use crate::encodings::{EncodingCache, EncodingId};
 use crate::{Entry, Revision};
 
 /// The effect of a write.
@@ -23,19 +23,17 @@ pub enum EventKind {
 #[derive(Debug)]
 pub struct Event {
     kind: EventKind,
+    /// Of this event alone, so that it has the frames, too.
     entry: Arc<Entry>,
     previous: Option<Arc<Entry>>,
-    encodings: Encodings,
 }
+
+/// Bytes that the history needs for a reference to an event: its counters, and a pointer.
+const COUNTERS_AND_POINTER: usize = 3 * size_of::<usize>();
 
 impl Event {
     pub(crate) fn new(kind: EventKind, entry: Arc<Entry>, previous: Option<Arc<Entry>>) -> Self {
-        Self {
-            kind,
-            entry,
-            previous,
-            encodings: Encodings::default(),
-        }
+        Self { kind, entry, previous }
     }
 
     /// The effect of the write.
@@ -70,19 +68,18 @@ impl Event {
     ///
     /// Errors of `make`, which is called again next time.
     pub fn frame<E>(
-        self: &Arc<Self>,
+        &self,
         cache: &EncodingCache,
         id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
-        self.encodings.get(holder, id, &cache.common, || make(self))
+        self.entry.encoding(cache, id.of_frame(), |_| make(self))
     }
 
     /// The frame `id`, if it is cached.
     #[must_use]
     pub fn cached_frame(&self, id: EncodingId) -> Option<Bytes> {
-        self.encodings.cached(id)
+        self.entry.cached_encoding(id.of_frame())
     }
 
     /// Bytes of memory that only the history keeps allocated, now or once the key changes again.
@@ -91,12 +88,17 @@ impl Event {
             EventKind::Put { .. } => 0,
             EventKind::Delete => self.entry.heap_size(),
         };
-        size_of::<Self>() + superseded + self.previous.as_ref().map_or(0, |entry| entry.heap_size())
+        let own = size_of::<Self>() + COUNTERS_AND_POINTER;
+        own + superseded + self.previous.as_ref().map_or(0, |entry| entry.heap_size())
     }
 }
 
-impl Holder for Event {
-    fn encodings(&self) -> &Encodings {
-        &self.encodings
+#[cfg(test)]
+mod tests {
+    use super::Event;
+
+    #[test]
+    fn events_and_their_counters_take_a_size_of_the_allocator() {
+        assert!(size_of::<Event>() + 2 * size_of::<usize>() <= 48);
     }
 }

@@ -53,10 +53,10 @@ pub(crate) struct Forgotten {
 }
 
 impl<'a> Change<'a> {
-    pub(crate) fn key(self) -> &'a Arc<str> {
+    pub(crate) fn key(self) -> &'a str {
         match self {
             Self::Cached(event) => event.entry().key(),
-            Self::Spilled(event) => &event.key,
+            Self::Spilled(event) => event.keyed_row.key(),
         }
     }
 
@@ -100,8 +100,8 @@ impl Forgotten {
 
     /// The keys of the changes, in their order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        let spilled = self.spilled.iter().map(|event| &*event.key);
-        spilled.chain(self.events.iter().map(|event| &**event.entry().key()))
+        let spilled = self.spilled.iter().map(|event| event.keyed_row.key());
+        spilled.chain(self.events.iter().map(|event| event.entry().key()))
     }
 }
 
@@ -211,7 +211,7 @@ impl History {
         let spilled = self.take(revision, limit);
         for event in &spilled {
             self.spilled.push(SpilledEvent {
-                key: Arc::clone(event.entry().key()),
+                keyed_row: event.entry().keyed_row().clone(),
                 revision: event.revision(),
                 previous: event.previous().map_or(Revision::ZERO, |entry| entry.revision()),
                 length: u32::try_from(event.entry().bytes().len()).unwrap_or(u32::MAX),

@@ -26,6 +26,7 @@ mod encodings;
 mod entry;
 mod event;
 mod history;
+mod key;
 pub mod log;
 mod memory;
 mod options;
@@ -61,7 +62,7 @@ pub use progress::{OnProgress, Progress};
 pub use remote::Stale;
 pub use revision::Revision;
 pub use revision_window::RevisionWindow;
-pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, StoredForm};
+pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, RowRef, StoredForm};
 pub use storage::{OpenError, Rewritten, StaleObjects, Storage, StorageContent, StorageStats};
 pub use subscribers::{ChangeSignal, WakeGroup};
 pub use transfer::{

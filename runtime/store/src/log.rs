@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::draft::Encoded;
+use crate::draft::restamped;
 use crate::{Alarm, Draft, Revision};
 
 /// One write as a backend stores it.
@@ -41,21 +41,20 @@ impl Record {
     /// The same write of another object, into which the digits of its revision are inserted.
     #[must_use]
     pub fn with_object(self, draft: Draft) -> Self {
-        let Encoded { bytes, gap } = draft.fill(self.revision);
-        Self { bytes, gap, ..self }
+        let encoded = draft.fill(self.revision);
+        Self {
+            gap: encoded.gap,
+            bytes: encoded.into_shared(),
+            ..self
+        }
     }
 
     /// The same write with another revision, in its bytes, too.
     pub(crate) fn restamped(self, revision: Revision) -> Self {
-        let stored = Encoded {
-            bytes: self.bytes,
-            gap: self.gap,
-        };
-        let Encoded { bytes, gap } = stored.restamped(self.revision, revision);
+        let encoded = restamped(&self.bytes, self.gap, self.revision, revision);
         Self {
             revision,
-            bytes,
-            gap,
+            bytes: encoded.into_shared(),
             ..self
         }
     }

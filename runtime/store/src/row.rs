@@ -8,10 +8,17 @@ use crate::Draft;
 ///
 /// Lists and watches with a selector read rows instead of decoding objects. All texts of a row
 /// share one allocation, which begins with the number of labels. Each text is preceded by its length, labels come first
-/// (sorted by key, key before value), then the fields in their declared order.
+/// (sorted by key, key before value), then the fields in their declared order. An [`Entry`](crate::Entry) has a copy of it behind
+/// its key.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Row {
     text: Box<str>,
+}
+
+/// A [`Row`] to be read.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowRef<'a> {
+    text: &'a str,
 }
 
 /// Bits of a number in each of its characters. The next bit is set if another character follows.
@@ -53,45 +60,70 @@ impl Row {
         }
     }
 
+    /// The labels and fields, to be read.
+    #[must_use]
+    pub fn view(&self) -> RowRef<'_> {
+        RowRef { text: &self.text }
+    }
+}
+
+impl<'a> RowRef<'a> {
+    /// The row whose [`Self::text`] is `text`.
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self { text }
+    }
+
+    /// All texts with their lengths.
+    pub(crate) fn text(self) -> &'a str {
+        self.text
+    }
+
+    /// A copy of the row.
+    #[must_use]
+    pub fn to_row(self) -> Row {
+        Row { text: self.text.into() }
+    }
+
     /// The number of labels, and the texts.
-    fn texts(&self) -> (usize, Texts<'_>) {
-        let (labels, rest) = split_number(&self.text).unwrap_or_default();
+    fn texts(self) -> (usize, Texts<'a>) {
+        let (labels, rest) = split_number(self.text).unwrap_or_default();
         (labels, Texts { rest })
     }
 
     /// The labels, sorted by key.
-    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn labels(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let (labels, mut texts) = self.texts();
         (0..labels).map_while(move |_| Some((texts.next()?, texts.next()?)))
     }
 
     /// The value of the label `key`.
     #[must_use]
-    pub fn label(&self, key: &str) -> Option<&str> {
+    pub fn label(self, key: &str) -> Option<&'a str> {
         self.labels()
             .find(|(candidate, _)| *candidate == key)
             .map(|(_, value)| value)
     }
 
     /// The declared fields, in their declared order.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
+    pub fn fields(self) -> impl Iterator<Item = &'a str> {
         let (labels, texts) = self.texts();
         texts.skip(2 * labels)
     }
 
     /// The field at `position` of the declared order.
     #[must_use]
-    pub fn field(&self, position: usize) -> Option<&str> {
+    pub fn field(self, position: usize) -> Option<&'a str> {
         self.fields().nth(position)
-    }
-
-    /// Bytes on the heap.
-    pub(crate) fn heap_size(&self) -> usize {
-        self.text.len()
     }
 }
 
 impl std::fmt::Debug for Row {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view().fmt(formatter)
+    }
+}
+
+impl std::fmt::Debug for RowRef<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Row")
@@ -221,7 +253,8 @@ fn push(text: &mut String, piece: &str) {
     text.push_str(piece);
 }
 
-fn push_number(text: &mut String, mut number: usize) {
+/// Appends `number`, for [`split_number`].
+pub(crate) fn push_number(text: &mut String, mut number: usize) {
     while number >= MORE {
         text.push(char::from(((number % MORE) | MORE) as u8));
         number >>= BITS;
@@ -230,7 +263,7 @@ fn push_number(text: &mut String, mut number: usize) {
 }
 
 /// The number at the beginning of `text`, and the rest.
-fn split_number(text: &str) -> Option<(usize, &str)> {
+pub(crate) fn split_number(text: &str) -> Option<(usize, &str)> {
     let mut number = 0;
     for (place, byte) in text.bytes().enumerate() {
         let byte = usize::from(byte);
@@ -264,19 +297,22 @@ mod tests {
     #[test]
     fn labels_are_sorted_and_fields_keep_their_order() {
         let row = Row::new([("tier", "web"), ("app", "shop")], ["name", "", "phase"]);
-        assert_eq!(row.labels().collect::<Vec<_>>(), [("app", "shop"), ("tier", "web")]);
-        assert_eq!(row.label("tier"), Some("web"));
-        assert_eq!(row.label("none"), None);
-        assert_eq!(row.fields().collect::<Vec<_>>(), ["name", "", "phase"]);
-        assert_eq!(row.field(2), Some("phase"));
-        assert_eq!(row.field(3), None);
+        assert_eq!(
+            row.view().labels().collect::<Vec<_>>(),
+            [("app", "shop"), ("tier", "web")]
+        );
+        assert_eq!(row.view().label("tier"), Some("web"));
+        assert_eq!(row.view().label("none"), None);
+        assert_eq!(row.view().fields().collect::<Vec<_>>(), ["name", "", "phase"]);
+        assert_eq!(row.view().field(2), Some("phase"));
+        assert_eq!(row.view().field(3), None);
     }
 
     #[test]
     fn the_last_of_equal_labels_counts() {
         let row = Row::new([("a", "1"), ("a", "2")], ["x"]);
-        assert_eq!(row.labels().collect::<Vec<_>>(), [("a", "2")]);
-        assert_eq!(row.field(0), Some("x"));
+        assert_eq!(row.view().labels().collect::<Vec<_>>(), [("a", "2")]);
+        assert_eq!(row.view().field(0), Some("x"));
     }
 
     #[test]
@@ -285,21 +321,24 @@ mod tests {
         for length in [63, 64, 65, 4095, 4096, 4097] {
             let text = "x".repeat(length);
             let row = Row::new([("a", text.as_str())], [text.as_str(), "end"]);
-            assert_eq!((row.label("a"), row.field(1)), (Some(text.as_str()), Some("end")));
+            assert_eq!(
+                (row.view().label("a"), row.view().field(1)),
+                (Some(text.as_str()), Some("end"))
+            );
         }
         let row = Row::new([("ключ", long.as_str())], [long.as_str(), "end"]);
-        assert_eq!(row.label("ключ"), Some(long.as_str()));
-        assert_eq!(row.field(0), Some(long.as_str()));
-        assert_eq!(row.field(1), Some("end"));
+        assert_eq!(row.view().label("ключ"), Some(long.as_str()));
+        assert_eq!(row.view().field(0), Some(long.as_str()));
+        assert_eq!(row.view().field(1), Some("end"));
     }
 
     #[test]
     fn an_empty_row_has_nothing() {
         for row in [Row::default(), Row::new([], [])] {
-            assert_eq!(row.labels().count() + row.fields().count(), 0);
+            assert_eq!(row.view().labels().count() + row.view().fields().count(), 0);
             assert_eq!(row, Row::default());
         }
         let empty = Row::new([], [""]);
-        assert_eq!((empty.labels().count(), empty.field(0)), (0, Some("")));
+        assert_eq!((empty.view().labels().count(), empty.view().field(0)), (0, Some("")));
     }
 }

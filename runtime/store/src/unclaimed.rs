@@ -11,10 +11,11 @@ use crate::committer::Expiry;
 use crate::compactor::{Ages, Limits, Mark, MarkQueue};
 use crate::draft::Encoded;
 use crate::history::SpilledEvent;
+use crate::key::KeyedRow;
 use crate::log::{Batch, Change, Loader, Record};
 use crate::progress::Reporter;
 use crate::values::Values;
-use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions, StoredForm};
+use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, RowRef, StorageOptions, StoredForm};
 
 /// Minimum number of keys for a thread of their own.
 const PER_THREAD: usize = 2048;
@@ -62,8 +63,13 @@ impl Loaded {
         };
         let is_deletion = change.change == Change::Delete;
         if spills {
-            self.spilled.get_or_insert_default().push(SpilledEvent {
-                key: Arc::clone(&change.key),
+            let spilled = self.spilled.get_or_insert_default();
+            let keyed_row = match spilled.first() {
+                Some(earlier) => earlier.keyed_row.clone(),
+                None => KeyedRow::new(&change.key, RowRef::default()),
+            };
+            spilled.push(SpilledEvent {
+                keyed_row,
                 revision: change.revision,
                 previous: self.state.as_ref().map_or(Revision::ZERO, |state| state.revision),
                 length: u32::try_from(change.bytes.len()).unwrap_or(u32::MAX),
@@ -211,7 +217,7 @@ impl Unclaimed {
         let (states, changed) = self.take(collection.prefix());
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
-        let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, read));
+        let decode = |record: Record| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read));
         let states: Vec<_> = records.map(decode).collect();
         let newest = states.iter().map(|entry| entry.revision()).max();
         collection.restore(states, newest.unwrap_or_default(), Vec::new(), Vec::new());
@@ -344,19 +350,21 @@ impl Reading<'_> {
             ..Claimed::default()
         };
         for record in states {
-            let (entry, _) = self.entry(record);
+            let (entry, _) = self.entry(record, None);
             claimed.note_before(&entry);
             claimed.expiring.extend(Expiry::of(&entry));
             claimed.states.push(entry);
         }
         for loaded in changed {
-            claimed
-                .spilled
-                .extend(loaded.spilled.into_iter().flat_map(|spilled| *spilled));
-            let mut previous = loaded.state.map(|record| self.entry(record).0);
+            let mut previous = loaded.state.map(|record| self.entry(record, None).0);
             previous.iter().for_each(|entry| claimed.note_before(entry));
+            let spilled = loaded.spilled.into_iter().flat_map(|spilled| *spilled);
+            claimed.spilled.extend(spilled.map(|event| match &previous {
+                Some(state) => event.sharing(state),
+                None => event,
+            }));
             for record in loaded.changes {
-                let (entry, change) = self.entry(record);
+                let (entry, change) = self.entry(record, previous.as_deref());
                 claimed.note_form(&entry);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
@@ -400,25 +408,26 @@ impl Reading<'_> {
         })
     }
 
-    fn entry(self, record: Record) -> (Arc<Entry>, Change) {
+    /// The entry of a record, whose key has the state `previous` before.
+    fn entry(self, record: Record, previous: Option<&Entry>) -> (Arc<Entry>, Change) {
         let expires = match record.change {
             Change::Put { expires } => expires,
             Change::Delete => 0,
         };
         let is_known = self.known_after.is_some_and(|after| record.revision > after);
         let stored = Encoded {
-            bytes: record.bytes,
+            bytes: record.bytes.into(),
             gap: record.gap,
         };
         let entry = Entry::loaded(
-            record.key,
+            &record.key,
             record.revision,
             stored,
             expires,
             (self.indexer, self.values),
             is_known,
         );
-        (Arc::new(entry), record.change)
+        (Arc::new(entry.sharing(previous)), record.change)
     }
 }
 
@@ -464,11 +473,11 @@ mod tests {
         let things = storage.collection("/things/", Arc::clone(&threads) as Arc<Threads>);
         let entries = things.list(&ListQuery::all("/things/")).unwrap().entries;
         assert_eq!(entries.len(), count);
-        assert!(entries.is_sorted_by_key(|entry| Arc::clone(entry.key())));
+        assert!(entries.is_sorted_by(|one, next| one.key() <= next.key()));
         assert!(
             entries
                 .iter()
-                .all(|entry| entry.row().label("key") == Some(&**entry.key()))
+                .all(|entry| entry.row().label("key") == Some(entry.key()))
         );
         let cores = std::thread::available_parallelism().unwrap().get();
         assert_eq!(threads.0.lock().unwrap().len(), cores.min(5));

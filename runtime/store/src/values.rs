@@ -94,19 +94,19 @@ impl Values {
         }
     }
 
-    /// The plain state with `revision` in it, and true if a write would store it in another way.
+    /// The plain state with `revision` in it (`None` if that is what is stored), and true if a write would store it in another way.
     pub(crate) fn open_state(
         &self,
         key: &str,
         revision: Revision,
         stored: &Encoded,
-    ) -> Result<(Encoded, bool), TransformError> {
+    ) -> Result<(Option<Encoded>, bool), TransformError> {
         let opened = self.open(key, &stored.bytes)?;
         let Cow::Owned(plain) = opened.bytes else {
-            return Ok((stored.clone(), opened.is_stale));
+            return Ok((None, opened.is_stale));
         };
         let bytes = match stored.gap {
-            None => plain.into(),
+            None => plain,
             Some(gap) => {
                 let parts = plain.split_at_checked(gap as usize);
                 let (head, tail) =
@@ -115,7 +115,7 @@ impl Values {
             }
         };
         let gap = stored.gap;
-        Ok((Encoded { bytes, gap }, opened.is_stale))
+        Ok((Some(Encoded { bytes, gap }), opened.is_stale))
     }
 
     fn stored_key<'k>(&self, key: &'k str) -> Cow<'k, str> {

@@ -62,7 +62,7 @@ impl Graph {
     }
 
     /// Adds a pod that has a node, or replaces it.
-    pub(super) fn put(&mut self, key: &Arc<str>, fingerprint: u64, pod: &Pod) {
+    pub(super) fn put(&mut self, key: &str, fingerprint: u64, pod: &Pod) {
         self.remove(key);
         let node: Box<str> = pod.spec.node_name.as_str().into();
         let objects = self.nodes.entry(node.clone()).or_default();
@@ -85,7 +85,7 @@ impl Graph {
             fingerprint,
             references,
         };
-        self.pods.insert(Arc::clone(key), pod);
+        self.pods.insert(key.into(), pod);
     }
 
     /// Removes a pod, if it is there.
@@ -159,26 +159,26 @@ mod tests {
     #[test]
     fn an_object_is_related_while_a_pod_of_the_node_refers_to_it() {
         let secret = |name| Referent::Secret.object("ns", name);
-        let (one, two): (Arc<str>, Arc<str>) = ("ns/one".into(), "ns/two".into());
+        let (one, two) = ("ns/one", "ns/two");
         let mut graph = Graph::default();
-        graph.put(&one, 1, &pod("n1", &json!({}), "a"));
-        graph.put(&two, 2, &pod("n1", &json!({}), "a"));
+        graph.put(one, 1, &pod("n1", &json!({}), "a"));
+        graph.put(two, 2, &pod("n1", &json!({}), "a"));
         assert!(graph.has("n1", &secret("a")) && graph.has("n1", &Referent::ServiceAccount.object("ns", "default")));
         assert!(!graph.has("n2", &secret("a")) && !graph.has("n1", &secret("b")));
         assert!(!graph.has("n1", &Referent::ConfigMap.object("ns", "a")));
-        assert!(graph.is_current(&one, 1) && !graph.is_current(&one, 2));
-        graph.remove(&one);
+        assert!(graph.is_current(one, 1) && !graph.is_current(one, 2));
+        graph.remove(one);
         assert!(graph.has("n1", &secret("a")));
-        graph.put(&two, 3, &pod("n2", &json!({}), "b"));
+        graph.put(two, 3, &pod("n2", &json!({}), "b"));
         assert!(!graph.has("n1", &secret("a")) && graph.has("n2", &secret("b")));
-        graph.remove(&two);
+        graph.remove(two);
         assert!(graph.nodes.is_empty() && graph.pods.is_empty());
     }
 
     #[test]
     fn a_mirror_pod_gives_access_to_nothing() {
         let mut graph = Graph::default();
-        graph.put(&"ns/p".into(), 1, &pod("n1", &json!({MIRROR_POD: "x"}), "a"));
+        graph.put("ns/p", 1, &pod("n1", &json!({MIRROR_POD: "x"}), "a"));
         assert!(!graph.has("n1", &Referent::Secret.object("ns", "a")));
     }
 }

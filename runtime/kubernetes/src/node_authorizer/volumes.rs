@@ -31,7 +31,7 @@ impl VolumeSecrets {
     }
 
     /// Adds a volume, or replaces it.
-    pub(super) fn put(&mut self, key: &Arc<str>, volume: &PersistentVolume) {
+    pub(super) fn put(&mut self, key: &str, volume: &PersistentVolume) {
         self.remove(key);
         let Some(claim) = claim_of(volume) else {
             return;
@@ -40,10 +40,11 @@ impl VolumeSecrets {
         if secrets.is_empty() {
             return;
         }
+        let key: Arc<str> = key.into();
         for secret in &secrets {
-            self.secrets.entry(secret.clone()).or_default().push(Arc::clone(key));
+            self.secrets.entry(secret.clone()).or_default().push(Arc::clone(&key));
         }
-        self.volumes.insert(Arc::clone(key), BoundVolume { claim, secrets });
+        self.volumes.insert(key, BoundVolume { claim, secrets });
     }
 
     /// Removes a volume, if it is there.
@@ -133,15 +134,14 @@ mod tests {
         });
         let claim = json!({"namespace": "ns", "name": "c"});
         let mut secrets = VolumeSecrets::default();
-        let key: Arc<str> = "v".into();
-        secrets.put(&key, &volume(&claim, &csi));
+        secrets.put("v", &volume(&claim, &csi));
         let found =
             |secrets: &VolumeSecrets, secret: &str| secrets.claims(secret).map(str::to_owned).collect::<Vec<_>>();
         for visible in [secret("ns", "own"), secret("storage", "shared")] {
             assert_eq!(found(&secrets, &visible), [Referent::VolumeClaim.object("ns", "c")]);
         }
         assert!(found(&secrets, &secret("ns", "controller")).is_empty());
-        secrets.put(&key, &volume(&Value::Null, &csi));
+        secrets.put("v", &volume(&Value::Null, &csi));
         assert!(secrets.volumes.is_empty() && secrets.secrets.is_empty());
     }
 }

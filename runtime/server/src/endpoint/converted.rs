@@ -45,7 +45,7 @@ impl Endpoint {
             }
         }
         for batch in batches(&missing, |index| entries[index].bytes().len()) {
-            let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].bytes().clone()).collect();
+            let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].to_bytes()).collect();
             let objects = custom::read_all(&stored, self.kind()).await?;
             for (index, object) in batch.iter().zip(objects) {
                 let json: Bytes = json::to_vec(&object).into();
@@ -110,13 +110,13 @@ impl Endpoint {
 
     /// The converter's result for one entry that needs a conversion.
     async fn converted_by_webhook(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
-        let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
+        let mut objects = custom::read_all(&[Bytes::copy_from_slice(entry.bytes())], self.kind()).await?;
         Ok(objects.pop())
     }
 
     /// An entry that renders as `json`, which is in the endpoint's version.
     fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
-        let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
+        let shown = Entry::unstored(entry.key(), json.clone(), entry.row());
         let shown = Arc::new(shown);
         let encodings = self.encodings();
         let id = encodings.id(Encoding::Json, 0);

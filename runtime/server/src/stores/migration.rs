@@ -29,7 +29,7 @@ impl ResourceStore {
         let mut left = self.in_form(StoredForm::OtherVersion);
         left.retain(|entry| entry.expires().is_none());
         let left = left.iter().rev();
-        let left = left.map(|entry| (Arc::clone(entry.key()), entry.revision()));
+        let left = left.map(|entry| (entry.key().into(), entry.revision()));
         StorageMigration {
             store: Arc::clone(self),
             left: left.collect(),
@@ -45,7 +45,7 @@ impl ResourceStore {
         let reason = |entry: &Arc<Entry>| {
             let read = self.decode(entry);
             (
-                Arc::clone(entry.key()),
+                entry.key().into(),
                 read.err().map(|why| why.message().to_owned()).unwrap_or_default(),
             )
         };
@@ -109,7 +109,7 @@ impl StorageMigration {
         };
         let encoded = json::encode_for_storage(&*object);
         let op = Op::Put {
-            key: Arc::clone(entry.key()),
+            key: entry.key().into(),
             draft: Draft::new(encoded.bytes, encoded.gap),
             row: row_of(&*object),
             expect: Expect::Revision(entry.revision()),

@@ -36,7 +36,7 @@ impl Endpoint {
         for object in source.all(call.namespace()).await? {
             let meta = object.meta();
             let key = self.store().key(&meta.namespace, &meta.name)?;
-            let entry = Entry::unstored(key, Bytes::from(json::to_vec(&*object)), row_of(&*object));
+            let entry = Entry::unstored(&key, Bytes::from(json::to_vec(&*object)), row_of(&*object).view());
             if selection.matches(self.store(), &entry) {
                 entries.push(Arc::new(entry));
             }

@@ -4,7 +4,7 @@ use planesmith_machinery::facts::{FieldFacts, StructFacts, TypeFacts};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Entry, Row};
+use planesmith_store::{Entry, RowRef};
 
 use crate::options::ListOptions;
 use crate::representation;
@@ -133,7 +133,7 @@ impl Selection {
         self.may_match(store, entry) && terms().zip(&values).all(meets)
     }
 
-    fn matches_labels(&self, row: &Row) -> bool {
+    fn matches_labels(&self, row: RowRef<'_>) -> bool {
         self.labels.is_empty() || self.labels.matches(|key| row.label(key))
     }
 }

@@ -77,7 +77,7 @@ impl AdmittedDeletion<'_> {
             let is_hub = object.resource() == write.endpoint.store().facts();
             if let (Op::Put { row, .. }, false) = (&mut encoded.op, is_hub) {
                 // It stays in the version in which it was stored; the values that selectors read do not change.
-                row.clone_from(entry.row());
+                *row = entry.row().to_row();
             }
             Some(encoded)
         };

@@ -311,7 +311,7 @@ async fn objects_of_an_unknown_version_are_kept_and_named() {
     server.create(&path("v1", ""), body).await;
     let stored = store(&server, THIRD);
     let key = stored.key("a", "new").expect("a name");
-    let bytes = stored.collection().get(&key).expect("an object").bytes().clone();
+    let bytes = stored.collection().get(&key).expect("an object").bytes().to_vec();
     server.storage.close().await;
     drop((server, stored));
 

@@ -236,16 +236,16 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::Row;
+    use crate::RowRef;
 
     const CHUNK: usize = Chunk::CAPACITY;
 
     fn entry(key: &str) -> Arc<Entry> {
-        Arc::new(Entry::unstored(key, Bytes::new(), Row::default()))
+        Arc::new(Entry::unstored(key, Bytes::new(), RowRef::default()))
     }
 
     fn keys<'a>(entries: impl Iterator<Item = &'a Arc<Entry>>) -> Vec<String> {
-        entries.map(|entry| entry.key().to_string()).collect()
+        entries.map(|entry| entry.key().to_owned()).collect()
     }
 
     /// Chunks are not empty, not too large and in order; counts are right.
@@ -333,14 +333,14 @@ mod tests {
                 ("\u{10ffff}", None),
             ] {
                 let inside = |entry: &&Arc<Entry>| {
-                    entry.key().starts_with(prefix) && start.is_none_or(|start| &**entry.key() >= start)
+                    entry.key().starts_with(prefix) && start.is_none_or(|start| entry.key() >= start)
                 };
                 let expected = keys(entries.iter().filter(inside));
                 let mut range = entries.range(prefix, start);
                 for (taken, key) in expected.iter().enumerate() {
                     assert_eq!(range.left(), expected.len() - taken, "{prefix} {start:?} of {count}");
-                    assert_eq!(range.peek().map(|entry| entry.key().to_string()).as_ref(), Some(key));
-                    assert_eq!(range.next().map(|entry| entry.key().to_string()).as_ref(), Some(key));
+                    assert_eq!(range.peek().map(|entry| entry.key().to_owned()).as_ref(), Some(key));
+                    assert_eq!(range.next().map(|entry| entry.key().to_owned()).as_ref(), Some(key));
                 }
                 assert_eq!((range.left(), range.next().is_none()), (0, true));
             }
@@ -386,6 +386,17 @@ mod tests {
     }
 
     #[test]
+    fn keys_about_in_order_fill_two_thirds_of_their_chunks() {
+        let mut entries = Entries::default();
+        let count = 20 * CHUNK;
+        // As of several writers: runs of sixteen keys come in the reverse order.
+        (0..count).for_each(|number| drop(entries.insert(entry(&format!("/{:06}", number ^ 15)))));
+        let chunks = entries.groups.iter().map(|group| group.items().len()).sum::<usize>();
+        assert!(chunks <= 30, "{chunks} chunks, of which 20 would have been enough");
+        check_all(&entries, count);
+    }
+
+    #[test]
     fn groups_split_and_merge_as_keys_come_and_go_at_random() {
         let mut entries = Entries::default();
         let count = 2 * CHUNK * Group::CAPACITY;
@@ -402,7 +413,7 @@ mod tests {
     }
 
     fn check_all(entries: &Entries, count: usize) {
-        let model = entries.iter().map(|entry| (entry.key().to_string(), Arc::clone(entry)));
+        let model = entries.iter().map(|entry| (entry.key().to_owned(), Arc::clone(entry)));
         let model: BTreeMap<_, _> = model.collect();
         assert_eq!(model.len(), count);
         check(entries, &model);

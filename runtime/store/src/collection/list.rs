@@ -203,8 +203,8 @@ impl<'a> Iterator for Merge<'a> {
                 return self.current.next().map(State::Cached);
             };
             match self.current.peek() {
-                Some(entry) if entry.key() < *key => return self.current.next().map(State::Cached),
-                Some(entry) if entry.key() == *key => drop(self.current.next()),
+                Some(entry) if entry.key() < &***key => return self.current.next().map(State::Cached),
+                Some(entry) if entry.key() == &***key => drop(self.current.next()),
                 Some(_) | None => {}
             }
             let (key, undone) = self.undone.next()?;

@@ -53,7 +53,7 @@ impl Collection {
                             former: change.former(),
                             is_there: !change.is_deletion(),
                         };
-                        undone.insert(Arc::clone(change.key()), known);
+                        undone.insert(change.key().into(), known);
                     }
                 }
             }
@@ -124,7 +124,7 @@ impl Collection {
         needs_previous: bool,
     ) -> Result<Vec<Arc<Event>>, Compacted> {
         let write = |event: &SpilledEvent, revision| WriteId {
-            key: Arc::clone(&event.key),
+            key: event.keyed_row.key().into(),
             revision,
         };
         let mut writes: Vec<_> = spilled.iter().map(|event| write(event, event.revision)).collect();
@@ -181,11 +181,11 @@ impl Collection {
                 log::Change::Delete => 0,
             };
             let stored = Encoded {
-                bytes: record.bytes,
+                bytes: record.bytes.into(),
                 gap: record.gap,
             };
             Arc::new(Entry::loaded(
-                record.key,
+                &record.key,
                 record.revision,
                 stored,
                 expires,

@@ -18,8 +18,8 @@ fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
     let collection = Collection::new("/", Arc::new(NoIndex), Arc::clone(&revisions), Arc::new(NoWrites));
     let collection = Arc::new(collection);
     let entry = |revision| {
-        let filled = Draft::gapless(b"object".to_vec()).fill(revision);
-        Arc::new(Entry::new("/a".into(), revision, filled, Row::default(), 0))
+        let draft = Draft::gapless(b"object".to_vec());
+        Arc::new(Entry::written("/a", (draft, &Row::default()), revision, 0, None))
     };
     let (first, second) = (entry(Revision(1)), entry(Revision(2)));
     let put = |created| EventKind::Put { created };
@@ -73,8 +73,8 @@ fn a_watcher_that_reads_meanwhile_does_not_take_a_gap_for_all_changes() {
         });
         running.recv().unwrap();
         let revision = Revision(number);
-        let filled = Draft::gapless(b"object".to_vec()).fill(revision);
-        let entry = Arc::new(Entry::new("/a".into(), revision, filled, Row::default(), 0));
+        let draft = Draft::gapless(b"object".to_vec());
+        let entry = Arc::new(Entry::written("/a", (draft, &Row::default()), revision, 0, None));
         let created = collection.get("/a").is_none();
         let event = Event::new(EventKind::Put { created }, entry, collection.get("/a"));
         revisions.raise_floor(revision);

@@ -63,16 +63,13 @@ impl Collection {
         if unreadable.is_empty() {
             return;
         }
-        self.values
-            .prepare(&mut unreadable.iter().map(|entry| &**entry.bytes()));
+        self.values.prepare(&mut unreadable.iter().map(|entry| entry.bytes()));
         let indexer = self.indexer();
         let reopened = unreadable
             .iter()
             .map(|entry| entry.reopened(&*indexer, &self.values, is_shared).map(Arc::new));
-        let mut reopened: HashMap<Arc<str>, Arc<Entry>> = reopened
-            .flatten()
-            .map(|entry| (Arc::clone(entry.key()), entry))
-            .collect();
+        let reopened = reopened.flatten().map(|entry| (entry.key().to_owned(), entry));
+        let mut reopened: HashMap<String, Arc<Entry>> = reopened.collect();
         let mut state = self.write_lock();
         let State { entries, bytes, .. } = &mut *state;
         entries.replace_each(|current| {

@@ -111,14 +111,15 @@ impl Plan {
 
     /// Deletes the state of `expiry`, if it is still the key's state.
     pub(super) fn expire(&mut self, collection: &Arc<Collection>, expiry: &Expiry) {
-        let current = self.current(collection, &expiry.key);
+        let key: Arc<str> = expiry.keyed_row.key().into();
+        let current = self.current(collection, &key);
         let Some(current) = current.filter(|entry| entry.revision() == expiry.revision) else {
-            if self.overlay.contains_key(&expiry.key) {
+            if self.overlay.contains_key(&key) {
                 self.outcome.superseded.push(expiry.clone());
             }
             return;
         };
-        self.delete(collection, current, None);
+        self.delete(collection, (key, current), None);
         self.outcome.expired.push(expiry.clone());
     }
 
@@ -157,28 +158,31 @@ impl Plan {
                 let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
                 let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));
-                // All states of a key share one copy of it.
-                let key = current.as_ref().map_or(key, |entry| Arc::clone(entry.key()));
-                let entry = Entry::new(key, revision, draft.fill(revision), row, expires);
+                let entry = Entry::written(&key, (draft, &row), revision, expires, current.as_deref());
                 let kind = EventKind::Put {
                     created: current.is_none(),
                 };
-                Ok(self.record((collection, writer), kind, (entry, sealed), current, grows))
+                Ok(self.record((collection, writer), kind, (key, entry, sealed), current, grows))
             }
-            Op::Delete { expect, last, .. } => {
+            Op::Delete { key, expect, last } => {
                 check(expect, current.as_ref())?;
                 let Some(current) = current else {
                     return Err(WriteError::Conflict { current: None });
                 };
-                Ok(self.delete(collection, current, last))
+                Ok(self.delete(collection, (key, current), last))
             }
         }
     }
 
-    fn delete(&mut self, collection: &Arc<Collection>, current: Arc<Entry>, last: Option<(Draft, Row)>) -> Written {
+    fn delete(
+        &mut self,
+        collection: &Arc<Collection>,
+        (key, current): (Arc<str>, Arc<Entry>),
+        last: Option<(Draft, Row)>,
+    ) -> Written {
         let revision = self.last.next();
         let entry = match last {
-            Some((draft, row)) => Entry::new(Arc::clone(current.key()), revision, draft.fill(revision), row, 0),
+            Some((draft, row)) => Entry::written(&key, (draft, &row), revision, 0, Some(&*current)),
             None => current.deleted_at(revision),
         };
         let writer = collection.writer();
@@ -186,13 +190,13 @@ impl Plan {
             .sealed_by(collection.values(), Reason::Deletion)
             .unwrap_or_else(|error| {
                 // A key can be deleted in any case; readers of its history begin again.
-                tracing::warn!(key = &**entry.key(), %error, "the final state of a deleted object is not stored");
+                tracing::warn!(key = entry.key(), %error, "the final state of a deleted object is not stored");
                 Some(Bytes::new())
             });
         self.record(
             (collection, writer),
             EventKind::Delete,
-            (entry, sealed),
+            (key, entry, sealed),
             Some(current),
             false,
         )
@@ -202,7 +206,7 @@ impl Plan {
         &mut self,
         (collection, writer): (&Arc<Collection>, u64),
         kind: EventKind,
-        (entry, sealed): (Entry, Option<Bytes>),
+        (key, entry, sealed): (Arc<str>, Entry, Option<Bytes>),
         previous: Option<Arc<Entry>>,
         grows: bool,
     ) -> Written {
@@ -213,16 +217,16 @@ impl Plan {
             },
             EventKind::Delete => Change::Delete,
         };
+        let entry = Arc::new(entry);
         self.records.push(Record {
             revision: entry.revision(),
-            key: Arc::clone(entry.key()),
+            key: Arc::clone(&key),
             change,
             gap: entry.gap().filter(|_| !sealed.as_ref().is_some_and(Bytes::is_empty)),
-            bytes: sealed.unwrap_or_else(|| entry.bytes().clone()),
+            bytes: sealed.unwrap_or_else(|| entry.to_bytes()),
         });
-        let entry = Arc::new(entry);
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
-        let planned = self.overlay.entry(Arc::clone(entry.key())).or_insert(Planned {
+        let planned = self.overlay.entry(key).or_insert(Planned {
             entry: None,
             needs_growth: false,
         });

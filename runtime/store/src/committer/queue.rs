@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use crate::clock::Clock;
+use crate::key::KeyedRow;
 use crate::write::{Op, WriteError};
 use crate::{Entry, Revision, Sequencer, Submission};
 
@@ -30,7 +31,7 @@ pub(crate) struct Expiry {
     pub(crate) at: u64,
     /// The write of the state: a newer state of the key does not expire with it.
     pub(crate) revision: Revision,
-    pub(crate) key: Arc<str>,
+    pub(crate) keyed_row: KeyedRow,
 }
 
 impl Expiry {
@@ -39,7 +40,7 @@ impl Expiry {
         Some(Self {
             at,
             revision: entry.revision(),
-            key: Arc::clone(entry.key()),
+            keyed_row: entry.keyed_row().clone(),
         })
     }
 }

@@ -121,7 +121,7 @@ fn check_previous(events: &[Arc<Event>]) {
     let mut states = BTreeMap::new();
     for event in events {
         let previous = event.previous().map(|previous| show(previous));
-        let known = states.insert(Arc::clone(event.entry().key()), show(event.entry()));
+        let known = states.insert(event.entry().key().to_owned(), show(event.entry()));
         if event.kind() != (crate::EventKind::Put { created: true }) {
             assert_eq!(previous, known);
         }

@@ -116,7 +116,7 @@ pub async fn a_deletion_has_its_own_revision(bench: Bench) {
     let deleted = deleted.expect("the revision is current");
     assert!(deleted.revision() > one.revision());
     assert_eq!(storage.revision(), deleted.revision());
-    assert_eq!(&deleted.entry.bytes()[..], text(deleted.revision(), "one").as_bytes());
+    assert_eq!(deleted.entry.bytes(), text(deleted.revision(), "one").as_bytes());
     assert_eq!(deleted.previous.map(|entry| show(&entry)), Some(show(&one)));
 }
 
@@ -152,5 +152,5 @@ pub async fn a_large_write_is_refused(bench: Bench) {
     set(&things, "a", &word).await;
     let (_storage, things) = bench.restart(storage).await;
     let read = things.get(&key("a")).expect("the largest write is there");
-    assert_eq!(&read.bytes()[..], text(Revision(1), &word).as_bytes());
+    assert_eq!(read.bytes(), text(Revision(1), &word).as_bytes());
 }

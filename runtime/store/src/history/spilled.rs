@@ -1,9 +1,9 @@
 //! Changes whose states are in the backend only.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use crate::Revision;
+use crate::key::KeyedRow;
+use crate::{Entry, Revision};
 
 /// Maximum number of changes of a chunk: memory grows and shrinks by as much.
 const CHUNK: usize = 512;
@@ -11,7 +11,8 @@ const CHUNK: usize = 512;
 /// A change that is read back from the backend when a reader needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpilledEvent {
-    pub(crate) key: Arc<str>,
+    /// The key; the row may be of any of its states.
+    pub(crate) keyed_row: KeyedRow,
     pub(crate) revision: Revision,
     /// The revision of the state before; zero if the key had none.
     pub(crate) previous: Revision,
@@ -23,6 +24,12 @@ pub(crate) struct SpilledEvent {
 impl SpilledEvent {
     /// Bytes of memory, bookkeeping included.
     pub(crate) const SIZE: usize = 48;
+
+    /// The same change, whose key is that of `state`, so that there is one copy of it.
+    pub(crate) fn sharing(self, state: &Entry) -> Self {
+        let keyed_row = state.keyed_row().clone();
+        Self { keyed_row, ..self }
+    }
 }
 
 /// Changes in revision order. Unlike one queue, it never doubles its memory.
@@ -91,12 +98,13 @@ impl SpilledEvents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RowRef;
 
     #[test]
     fn changes_are_found_by_number_and_by_revision() {
         let mut events = SpilledEvents::default();
         let event = |number: u64| SpilledEvent {
-            key: "/a".into(),
+            keyed_row: KeyedRow::new("/a", RowRef::default()),
             revision: Revision(number * 2),
             previous: Revision::ZERO,
             length: 1,

@@ -104,7 +104,7 @@ impl Content {
                     }
                     Some(_) => {}
                     None => changes.push(Change {
-                        key: Arc::clone(entry.key()),
+                        key: entry.key().into(),
                         revision,
                         value: None,
                     }),
@@ -186,16 +186,9 @@ impl Events {
         };
         let (kind, entry) = match (value, &previous) {
             (Some(value), _) => {
-                // All states of a key share one copy of it.
-                let shared = previous.as_ref().map_or(&key, |entry| entry.key());
-                let entry = Entry::decoded(
-                    Arc::clone(shared),
-                    revision,
-                    &value,
-                    (&*collection.indexer(), collection.values()),
-                );
+                let entry = Entry::decoded(&key, revision, &value, (&*collection.indexer(), collection.values()));
                 let created = previous.is_none();
-                (EventKind::Put { created }, entry)
+                (EventKind::Put { created }, entry.sharing(previous.as_deref()))
             }
             (None, Some(previous)) => (EventKind::Delete, previous.deleted_at(revision)),
             // Created and deleted unobserved.

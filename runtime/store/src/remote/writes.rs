@@ -74,7 +74,7 @@ impl Remote {
                     ..
                 },
                 _,
-            ) => Entry::new(key, revision, draft.fill(revision), row, 0),
+            ) => Entry::written(&key, (draft, &row), revision, 0, None),
             (Op::Delete { last: None, .. }, Some(before)) => before.deleted_at(revision),
             (Op::Delete { last: None, .. }, None) => {
                 let reason = format!("{key} was deleted at revision {revision}, and its last state is forgotten");

@@ -72,7 +72,7 @@ impl StorageContent {
     }
 
     /// The keys of objects of open kinds that cannot be decrypted. Their bytes are those of the backend.
-    pub fn undecrypted(&self) -> impl Iterator<Item = &Arc<str>> {
+    pub fn undecrypted(&self) -> impl Iterator<Item = &str> {
         self.objects.iter().filter_map(|object| match object {
             StoredObject::Entry(entry) if is_encrypted(entry.bytes()) => Some(entry.key()),
             StoredObject::Entry(_) | StoredObject::Record(_) => None,
@@ -113,14 +113,14 @@ impl StorageContent {
     }
 }
 
-fn record(entry: &Entry) -> Record {
+fn record(entry: &Arc<Entry>) -> Record {
     Record {
         revision: entry.revision(),
-        key: Arc::clone(entry.key()),
+        key: entry.key().into(),
         change: Change::Put {
             expires: entry.expires_millis(),
         },
-        bytes: entry.bytes().clone(),
+        bytes: entry.to_bytes(),
         gap: entry.gap(),
     }
 }

@@ -50,7 +50,7 @@ impl Storage {
                     StoredForm::Current => {}
                     StoredForm::Unreadable => stale.unreadable += 1,
                     StoredForm::Earlier | StoredForm::OtherVersion => {
-                        let key = Arc::clone(entry.key());
+                        let key = entry.key().into();
                         stale.left.push((Arc::clone(&collection), key, entry.revision()));
                     }
                 }
@@ -129,7 +129,7 @@ impl StaleObjects {
                     Some(gap) => Draft::new(bytes, gap as usize),
                     None => Draft::gapless(bytes),
                 },
-                row: entry.row().clone(),
+                row: entry.row().to_row(),
                 expect: Expect::Revision(revision),
                 ttl,
             };

@@ -66,7 +66,7 @@ async fn a_restored_store_continues_behind_every_revision_that_clients_have_seen
     assert_eq!((storage.revision(), storage.oldest()), (newest, newest));
     let things = storage.collection("/things/", Arc::new(NoIndex));
     let entries = things.list(&ListQuery::all("/things/")).unwrap().entries;
-    let bytes: Vec<_> = entries.iter().map(|entry| entry.bytes().clone()).collect();
+    let bytes: Vec<_> = entries.iter().map(|entry| entry.to_bytes()).collect();
     assert_eq!(bytes, ["{\"v\":\"1000000003\"}", "{\"v\":\"1000000002\"}"]);
     for seen in [Revision(3), Revision(7), Revision(500)] {
         assert!(things.watch("/things/", WatchFrom::After(seen)).is_err(), "{seen}");

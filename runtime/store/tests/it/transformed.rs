@@ -154,7 +154,7 @@ async fn the_backend_has_no_clear_text_and_readers_have_nothing_else() {
     secrets.write(delete("/secrets/b")).await.unwrap();
     others.write(put("/others/a")).await.unwrap();
     let expected = |revision: u64| format!(r#"{{"password":"clear","v":"{revision}"}}"#);
-    assert_eq!(secrets.get("/secrets/a").unwrap().bytes(), &expected(2));
+    assert_eq!(secrets.get("/secrets/a").unwrap().bytes(), expected(2).as_bytes());
     storage.close().await;
     let stored = records(&log);
     assert_eq!(stored.len(), 5);
@@ -174,7 +174,7 @@ async fn the_backend_has_no_clear_text_and_readers_have_nothing_else() {
         seen.extend(watcher.next().await.unwrap());
     }
     for (event, revision) in seen.iter().zip(1..) {
-        assert_eq!(event.entry().bytes(), &expected(revision));
+        assert_eq!(event.entry().bytes(), expected(revision).as_bytes());
         assert_eq!(event.entry().stored_form(), StoredForm::Current);
     }
     let backup = storage.content().unwrap();
@@ -213,7 +213,7 @@ async fn a_missing_key_loses_nothing() {
     assert_eq!(form("/secrets/a"), StoredForm::Earlier);
     assert_eq!(
         secrets.get("/secrets/a").unwrap().bytes(),
-        &r#"{"password":"clear","v":"1"}"#
+        br#"{"password":"clear","v":"1"}"#
     );
     assert_eq!(form("/secrets/c"), StoredForm::Earlier);
     assert_eq!(storage.revision(), revision);
@@ -285,7 +285,10 @@ async fn a_restored_value_is_opened_at_its_new_revision() {
     other.append(&Batch { at, records }).unwrap();
     let secrets = open(&other, &shift).collection(SECRETS, Arc::new(Braces));
     let entry = secrets.get("/secrets/a").unwrap();
-    assert_eq!(entry.bytes(), &format!(r#"{{"password":"clear","v":"{revision}"}}"#));
+    assert_eq!(
+        entry.bytes(),
+        format!(r#"{{"password":"clear","v":"{revision}"}}"#).as_bytes()
+    );
 }
 
 /// Knows its key once it is prepared for a value.

@@ -108,7 +108,7 @@ impl Follower {
 
     fn id(&self, entry: &Entry) -> ObjectId {
         ObjectId {
-            key: Arc::clone(entry.key()),
+            key: entry.key().into(),
             prefix: Arc::clone(&self.prefix),
         }
     }

@@ -55,9 +55,10 @@ impl DecodedObjects {
             hot: false,
         };
         self.size += new.size;
-        match self.by_key.insert(Arc::clone(entry.key()), new) {
+        let key: Arc<str> = entry.key().into();
+        match self.by_key.insert(Arc::clone(&key), new) {
             Some(old) => self.size -= old.size,
-            None => self.order.push_back(Arc::clone(entry.key())),
+            None => self.order.push_back(key),
         }
         while self.size > self.budget
             && let Some(oldest) = self.order.pop_front()
@@ -82,14 +83,14 @@ mod tests {
     use bytes::Bytes;
     use planesmith_dynamic::custom::{CustomKind, CustomObject};
     use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
-    use planesmith_store::Row;
+    use planesmith_store::RowRef;
 
     use super::*;
 
     static KIND: ResourceTable = CustomKind::FACTS;
 
     fn entry(name: usize) -> Entry {
-        Entry::unstored(name.to_string(), Bytes::from(vec![b' '; 10]), Row::default())
+        Entry::unstored(&name.to_string(), Bytes::from(vec![b' '; 10]), RowRef::default())
     }
 
     #[test]

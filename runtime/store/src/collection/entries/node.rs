@@ -14,7 +14,7 @@ pub(super) trait Item: Clone {
     const SIBLINGS: usize;
 
     /// A lower bound of its keys, above all keys of the item before.
-    fn first(&self) -> &Arc<str>;
+    fn first(&self) -> &str;
 
     /// The number of its entries.
     fn len(&self) -> usize;
@@ -28,7 +28,7 @@ pub(super) trait Item: Clone {
 impl Item for Arc<Entry> {
     const SIBLINGS: usize = 256;
 
-    fn first(&self) -> &Arc<str> {
+    fn first(&self) -> &str {
         self.key()
     }
 
@@ -44,7 +44,7 @@ impl Item for Arc<Entry> {
 impl<T: Item> Item for Node<T> {
     const SIBLINGS: usize = 64;
 
-    fn first(&self) -> &Arc<str> {
+    fn first(&self) -> &str {
         &self.from
     }
 
@@ -69,6 +69,13 @@ struct Items<T> {
     list: Vec<T>,
     /// Found by the first search after a change; only of entries.
     heads: OnceLock<Heads>,
+}
+
+/// Reserves memory for one more item, and not for twice as many as there are.
+fn reserve_one<T>(items: &mut Vec<T>) {
+    if items.len() == items.capacity() {
+        items.reserve_exact((items.len() / 4).max(4));
+    }
 }
 
 /// The index of the node in `nodes` that has `key` or would get it.
@@ -108,7 +115,7 @@ impl<T: Item> Node<T> {
     const SPARSE: usize = T::SIBLINGS / 4;
 
     fn new(items: Vec<T>) -> Option<Self> {
-        let from = Arc::clone(items.first()?.first());
+        let from = items.first()?.first().into();
         let len = T::count(&items);
         let heads = OnceLock::new();
         let items = Arc::new(Items { list: items, heads });
@@ -151,9 +158,9 @@ impl<T: Item> Node<T> {
         self.len = T::count(items);
         // Keys below all others come to the first node.
         if let Some(first) = items.first()
-            && first.first() < &self.from
+            && first.first() < &*self.from
         {
-            self.from = Arc::clone(first.first());
+            self.from = first.first().into();
         }
         result
     }
@@ -166,6 +173,7 @@ impl<T: Item> Node<T> {
                 if !items.heads.get_mut().is_some_and(has_head) {
                     items.heads.take();
                 }
+                reserve_one(&mut items.list);
                 items.list.insert(place, item);
             });
             return None;
@@ -173,6 +181,12 @@ impl<T: Item> Node<T> {
         let next = if is_last && place == self.items().len() {
             // Keys that are inserted in order leave full nodes behind.
             vec![item]
+        } else if is_last && place >= Self::CAPACITY - Self::SPARSE {
+            // Keys that several writers insert about in order leave almost full ones behind.
+            self.change(|items| {
+                let later = items.split_off(place);
+                std::iter::once(item).chain(later).collect()
+            })
         } else {
             self.change(|items| {
                 items.insert(place, item);
@@ -193,7 +207,7 @@ impl<T: Item> Node<T> {
     pub(super) fn check(&self) {
         assert!((1..=Self::CAPACITY).contains(&self.items().len()));
         assert_eq!(self.len, T::count(self.items()));
-        assert!(self.from <= *self.items()[0].first());
+        assert!(&*self.from <= self.items()[0].first());
     }
 }
 
@@ -201,9 +215,9 @@ impl Node<Arc<Entry>> {
     /// The index of the entry with `key`, or the index at which it would be inserted.
     pub(super) fn search(&self, key: &str) -> Result<usize, usize> {
         let Items { list, heads } = &*self.items;
-        let heads = heads.get_or_init(|| Heads::of(list.iter().map(|entry| &**entry.key())));
+        let heads = heads.get_or_init(|| Heads::of(list.iter().map(|entry| entry.key())));
         let candidates = heads.candidates(key);
-        let found = list[candidates.clone()].binary_search_by(|entry| (**entry.key()).cmp(key));
+        let found = list[candidates.clone()].binary_search_by(|entry| entry.key().cmp(key));
         found
             .map(|place| candidates.start + place)
             .map_err(|place| candidates.start + place)

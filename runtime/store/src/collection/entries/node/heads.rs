@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::reserve_one;
+
 /// The bytes in which sorted keys differ.
 #[derive(Clone, Debug)]
 pub(super) struct Heads {
@@ -50,6 +52,7 @@ impl Heads {
     pub(super) fn insert(&mut self, place: usize, key: &str) -> bool {
         match key.as_bytes().strip_prefix(&*self.shared) {
             Some(rest) => {
+                reserve_one(&mut self.numbers);
                 self.numbers.insert(place, number(rest));
                 true
             }
