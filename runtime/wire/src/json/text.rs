@@ -32,10 +32,13 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
 
 /// Appends what stands between the quotes.
 fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    if is_plain(bytes) {
+        return out.extend_from_slice(bytes);
+    }
     let mut done = 0;
     let mut at = 0;
-    while let Some(offset) = bytes[at..].iter().position(|byte| CLASS[usize::from(*byte)] != 0) {
-        at += offset;
+    while let Some(found) = next_special(bytes, at) {
+        at = found;
         let byte = bytes[at];
         if byte == 0xE2 {
             let separator = matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xA8 | 0xA9]));
@@ -55,6 +58,47 @@ fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
         done = at;
     }
     out.extend_from_slice(&bytes[done..]);
+}
+
+/// Bytes that are classified together.
+const BLOCK: usize = 16;
+
+/// True if all bytes are surely copied, as in most texts.
+fn is_plain(bytes: &[u8]) -> bool {
+    if let Some(last) = bytes.last_chunk::<BLOCK>() {
+        // The last block overlaps the one before.
+        let (blocks, _) = bytes.as_chunks::<BLOCK>();
+        return blocks.iter().chain([last]).all(is_plain_block);
+    }
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => is_plain_block(first) && is_plain_block(last),
+        _ => bytes.iter().all(|byte| CLASS[usize::from(*byte)] == 0),
+    }
+}
+
+/// True if all bytes of a block are copied. The compiler turns this into a few vector instructions.
+fn is_plain_block<const N: usize>(block: &[u8; N]) -> bool {
+    let special = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == 0xE2) | special_mark(byte);
+    block.iter().fold(0, |found, byte| found | special(*byte)) == 0
+}
+
+/// Returns the place of the first byte from `at` on that may not be copied.
+fn next_special(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while bytes[at..].first_chunk::<BLOCK>().is_some_and(is_plain_block) {
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..)?;
+    let offset = rest.iter().position(|byte| CLASS[usize::from(*byte)] != 0)?;
+    Some(at + offset)
+}
+
+/// 1 for the printable characters that are escaped.
+fn special_mark(byte: u8) -> u8 {
+    u8::from(byte == b'"')
+        | u8::from(byte == b'\\')
+        | u8::from(byte == b'<')
+        | u8::from(byte == b'>')
+        | u8::from(byte == b'&')
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {
@@ -131,6 +175,23 @@ mod tests {
         );
         assert_eq!(text("<a> & b"), r#""\u003ca\u003e \u0026 b""#);
         assert_eq!(text("\u{2028}x\u{2029}\u{2030}â"), "\"\\u2028x\\u2029\u{2030}â\"");
+    }
+
+    #[test]
+    fn characters_are_escaped_at_any_place_of_a_long_text() {
+        for (special, escaped) in [
+            ("\"", "\\\""),
+            ("<", "\\u003c"),
+            ("\u{2028}", "\\u2028"),
+            ("\u{1}", "\\u0001"),
+            ("é", "é"),
+        ] {
+            for place in 0..40 {
+                let (before, after) = ("x".repeat(place), "y".repeat(40 - place));
+                let expected = format!("\"{before}{escaped}{after}{escaped}\"");
+                assert_eq!(text(&format!("{before}{special}{after}{special}")), expected);
+            }
+        }
     }
 
     #[test]

@@ -39,26 +39,28 @@ pub(crate) fn write_json(moment: Option<Timestamp>, precision: Precision, out: &
 /// Appends the text in UTC.
 pub(crate) fn write_text(moment: Timestamp, precision: Precision, out: &mut Vec<u8>) {
     let local = Offset::UTC.to_datetime(moment);
-    let mut digits = |value: i32, width: usize, mark: u8| {
-        let start = out.len();
+    let mut text = *b"0000-00-00T00:00:00.000000Z";
+    let mut digits = |start: usize, width: usize, value: i32| {
         let mut rest = value.unsigned_abs();
-        for _ in 0..width {
-            out.push(b'0' + (rest % 10) as u8);
+        for digit in text[start..start + width].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
-        out[start..].reverse();
-        out.push(mark);
     };
-    digits(i32::from(local.year()), 4, b'-');
-    digits(i32::from(local.month()), 2, b'-');
-    digits(i32::from(local.day()), 2, b'T');
-    digits(i32::from(local.hour()), 2, b':');
-    digits(i32::from(local.minute()), 2, b':');
+    digits(0, 4, i32::from(local.year()));
+    digits(5, 2, i32::from(local.month()));
+    digits(8, 2, i32::from(local.day()));
+    digits(11, 2, i32::from(local.hour()));
+    digits(14, 2, i32::from(local.minute()));
+    digits(17, 2, i32::from(local.second()));
     match precision {
-        Precision::Seconds => digits(i32::from(local.second()), 2, b'Z'),
+        Precision::Seconds => {
+            out.extend_from_slice(&text[..19]);
+            out.push(b'Z');
+        }
         Precision::Microseconds => {
-            digits(i32::from(local.second()), 2, b'.');
-            digits(local.subsec_nanosecond() / 1_000, 6, b'Z');
+            digits(20, 6, local.subsec_nanosecond() / 1_000);
+            out.extend_from_slice(&text);
         }
     }
 }
