@@ -11,7 +11,7 @@ mod policy;
 mod sink;
 
 pub use annotations::Annotations;
-pub use event::{Event, ObjectReference, legacy_line};
+pub use event::{Event, ObjectReference, encode_both, legacy_line};
 pub use level::{Level, Stage, Stages};
 pub use managed_fields::without_managed_fields;
 pub use policy::{AuditDecision, Policy, PolicyError};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use bytes::Bytes;
 use clap::ValueEnum;
-use planesmith_access::audit::{Event, Failed, Sink, legacy_line};
+use planesmith_access::audit::{Event, Failed, Sink, encode_both, legacy_line};
 use planesmith_server::audit::AuditMeter;
 
 use crate::destination::Destination;
@@ -150,17 +150,43 @@ impl EventSink {
         }
     }
 
-    fn lose(&self, why: &str) {
-        self.meter.lost(self.name, 1);
-        tracing::warn!(sink = self.name, why, "an audit event is lost");
+    /// Returns the encoded events, without those that are too large.
+    fn encode_all(&self, events: &[Event<'_>]) -> Vec<Bytes> {
+        if let ([first, second], EventFormat::Json) = (events, self.format) {
+            encode_both(first, second);
+        }
+        let encoded = events.iter().filter_map(|event| {
+            let encoded = self.encode(event);
+            if encoded.is_none() {
+                self.lose(1, "it is larger than the limit, even without its objects");
+            }
+            encoded
+        });
+        encoded.collect()
+    }
+
+    /// The number of events that are delivered together: all of them, unless they are larger than a batch.
+    fn at_once(&self, encoded: &[Bytes]) -> usize {
+        let size: usize = encoded.iter().map(Bytes::len).sum();
+        match self.truncation {
+            Some(limits) if size > limits.batch => 1,
+            _ => encoded.len(),
+        }
+    }
+
+    fn lose(&self, events: usize, why: &str) {
+        self.meter.lost(self.name, events as u64);
+        for _ in 0..events {
+            tracing::warn!(sink = self.name, why, "an audit event is lost");
+        }
     }
 }
 
-/// Delivers one event, unless too many are being delivered.
-fn deliver_at_once(destination: &dyn Destination, event: &Bytes, waiting: &AtomicUsize) -> Result<(), String> {
+/// Delivers events together, unless too many are being delivered.
+fn deliver_at_once(destination: &dyn Destination, events: &[Bytes], waiting: &AtomicUsize) -> Result<(), String> {
     let place = waiting.fetch_add(1, Ordering::Relaxed);
     let delivered = match place < MAX_WAITING {
-        true => destination.deliver(std::slice::from_ref(event)),
+        true => destination.deliver(events),
         false => Err(format!("{MAX_WAITING} events are being delivered already")),
     };
     waiting.fetch_sub(1, Ordering::Relaxed);
@@ -168,33 +194,42 @@ fn deliver_at_once(destination: &dyn Destination, event: &Bytes, waiting: &Atomi
 }
 
 impl Sink for EventSink {
-    fn record(&self, event: &Event<'_>) -> Result<(), Failed> {
-        let Some(encoded) = self.encode(event) else {
-            self.lose("it is larger than the limit, even without its objects");
+    fn record(&self, events: &[Event<'_>]) -> Result<(), Failed> {
+        let encoded = self.encode_all(events);
+        if encoded.is_empty() {
             return Ok(());
-        };
+        }
         match &self.delivery {
             SinkDelivery::AtOnce {
                 destination,
                 strict,
                 waiting,
-            } => match deliver_at_once(&**destination, &encoded, waiting) {
-                Ok(()) => Ok(()),
-                Err(why) => {
-                    self.lose(&why);
-                    match strict {
-                        true => Err(Failed(why)),
-                        false => Ok(()),
+            } => {
+                let mut recorded = Ok(());
+                for part in encoded.chunks(self.at_once(&encoded)) {
+                    if let Err(why) = deliver_at_once(&**destination, part, waiting) {
+                        self.lose(part.len(), &why);
+                        if *strict {
+                            recorded = Err(Failed(why));
+                        }
                     }
                 }
-            },
+                recorded
+            }
             SinkDelivery::Queued(queue) => {
-                if !queue.push(encoded) {
-                    self.lose("the buffer is full");
+                for event in encoded {
+                    // Many may wait: they do not share a larger piece of memory.
+                    if !queue.push(Bytes::copy_from_slice(&event)) {
+                        self.lose(1, "the buffer is full");
+                    }
                 }
                 Ok(())
             }
         }
+    }
+
+    fn is_strict(&self) -> bool {
+        matches!(self.delivery, SinkDelivery::AtOnce { strict: true, .. })
     }
 
     fn finish(&self) {

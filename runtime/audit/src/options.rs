@@ -44,8 +44,9 @@ pub(crate) struct AuditOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub(crate) audit_log_compress: bool,
 
-    /// Delivery to the audit log. blocking: answers wait for their events; blocking-strict: requests whose arrival cannot be recorded are
-    /// refused, too; batch: events are buffered.
+    /// Delivery to the audit log. blocking: answers wait for their events, and the arrival of a read that is answered without waiting is
+    /// written with its end; blocking-strict: every arrival is written first, and requests whose arrival cannot be recorded are refused,
+    /// too; batch: events are buffered.
     #[arg(long, value_enum, default_value = "blocking", value_name = "MODE")]
     audit_log_mode: Mode,
 

@@ -3,6 +3,7 @@
 //! The filters `audit-refused`, `audit` and `audit-answers` begin and end an `AuditRecord`, which travels in the context of its
 //! request; endpoints add the object of the request. Without an [`Audit`] in the configuration none of this runs.
 
+mod head;
 mod record;
 
 use std::fmt;
@@ -12,7 +13,8 @@ use planesmith_access::audit::{AuditDecision, Event, Failed, Policy, Sink};
 use planesmith_access::authorization::Target;
 use planesmith_access::user::UserInfo;
 
-pub(crate) use self::record::{AuditRecord, Head};
+pub(crate) use self::head::{Head, RecordedRequest};
+pub(crate) use self::record::AuditRecord;
 
 /// The audit of a server.
 #[derive(Debug)]
@@ -27,8 +29,8 @@ pub struct Audit {
 
 /// Counts what becomes of events.
 pub trait AuditMeter: fmt::Debug + Send + Sync {
-    /// An event was passed to the sinks.
-    fn recorded(&self);
+    /// `events` were passed to the sinks.
+    fn recorded(&self, events: u64);
 
     /// A request was refused because its event could not be recorded.
     fn rejected(&self);
@@ -49,16 +51,21 @@ impl Audit {
         self.policy.decide(user, verb, target)
     }
 
-    /// Passes an event to all sinks.
+    /// True if each arrival has to be recorded before the request is handled.
+    fn is_strict(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.is_strict())
+    }
+
+    /// Passes events of one request to all sinks, in the order of their stages.
     ///
     /// # Errors
     ///
-    /// A strict sink has not recorded it.
-    fn record(&self, event: &Event<'_>) -> Result<(), Failed> {
-        self.meter.recorded();
+    /// A strict sink has not recorded them.
+    fn record(&self, events: &[Event<'_>]) -> Result<(), Failed> {
+        self.meter.recorded(events.len() as u64);
         let mut recorded = Ok(());
         for sink in &self.sinks {
-            recorded = recorded.and(sink.record(event));
+            recorded = recorded.and(sink.record(events));
         }
         recorded
     }

@@ -30,10 +30,11 @@ mod trace;
 mod warning_headers;
 
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::Pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Instant;
 
 use axum::Router;
@@ -70,8 +71,10 @@ pub use self::warning_headers::WarningHeaders;
 
 use self::audit::Origin;
 use self::trace::Traced;
+use crate::audit::AuditRecord;
 use crate::connection::Connection;
 use crate::failure;
+use crate::flow_control::Flow;
 use crate::in_flight::Permit;
 use crate::metrics::LabelSource;
 use crate::request::Context;
@@ -133,6 +136,8 @@ pub struct Exchange {
     pub connection: Arc<Connection>,
     /// Headers that are added to the answer unless the handler sets them.
     pub headers: HeaderMap,
+    /// The flow of the request, which is added to the headers of the answer likewise.
+    pub(crate) flow: Flow,
     /// The permit of a request in flight, released when the answer is sent or the client has disconnected.
     pub permit: Option<Permit>,
     /// The labels that the request is counted under.
@@ -164,6 +169,7 @@ impl Exchange {
             ctx,
             connection,
             headers: HeaderMap::new(),
+            flow: Flow::default(),
             permit: None,
             marks: LabelSource::default(),
             traced: None,
@@ -210,8 +216,9 @@ impl Filters {
     /// request's deadline.
     pub async fn serve(&self, mut exchange: Exchange, handler: &Router) -> Answer {
         let mut entered = 0;
-        let inside = AssertUnwindSafe(self.advance(&mut exchange, &mut entered, handler));
-        let mut outcome = match inside.catch_unwind().await {
+        let record = OnceLock::new();
+        let inside = AssertUnwindSafe(self.advance(&mut exchange, &mut entered, &record, handler));
+        let mut outcome = match recording_waits(inside.catch_unwind(), &record).await {
             Ok(outcome) => outcome,
             Err(panic) => Err(Failure::Panicked(panic)),
         };
@@ -232,27 +239,33 @@ impl Filters {
                 response.headers_mut().entry(name).or_insert(value);
             }
         }
+        std::mem::take(&mut exchange.flow).add_to(response.headers_mut());
         Answer::due(response, exchange.ctx.deadline, is_late)
     }
 
-    /// Passes the request inwards. Counts the filters that were entered, even if its future is dropped.
+    /// Passes the request inwards. Counts the filters that were entered, even if its future is dropped, and sets the record of
+    /// the request once it has begun.
     async fn advance(
         &self,
         exchange: &mut Exchange,
         entered: &mut usize,
+        record: &OnceLock<Arc<AuditRecord>>,
         handler: &Router,
     ) -> Result<Response, Failure> {
         for filter in &self.list {
             *entered += 1;
             let deadline = exchange.ctx.deadline;
-            match filter.enter(exchange) {
-                Step::Continue => {}
-                Step::Answer(response) => return Ok(response),
-                Step::Wait(answer) => {
-                    if let Some(response) = within(deadline, answer).await? {
-                        return Ok(response);
-                    }
-                }
+            let answer = match filter.enter(exchange) {
+                Step::Continue => None,
+                Step::Answer(response) => Some(response),
+                Step::Wait(answer) => within(deadline, answer).await?,
+            };
+            if let Some(response) = answer {
+                return Ok(response);
+            }
+            if let (Some(begun), None) = (&exchange.ctx.audit, record.get()) {
+                // Empty until now.
+                let _ = record.set(Arc::clone(begun));
             }
         }
         let mut request = std::mem::take(&mut exchange.request);
@@ -260,6 +273,19 @@ impl Filters {
         let answer = within(exchange.ctx.deadline, handler.clone().call(request)).await?;
         Ok(answer.unwrap_or_else(|never| match never {}))
     }
+}
+
+/// Waits for `inside`. A request that has to wait has its arrival recorded at once.
+async fn recording_waits<F: Future>(inside: F, record: &OnceLock<Arc<AuditRecord>>) -> F::Output {
+    let mut inside = pin!(inside);
+    poll_fn(|cx| {
+        let polled = inside.as_mut().poll(cx);
+        if let (Poll::Pending, Some(record)) = (&polled, record.get()) {
+            record.record_arrival();
+        }
+        polled
+    })
+    .await
 }
 
 /// Waits until `deadline` at most. A future that is ready at once costs no timer.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use futures_util::future::BoxFuture;
-use http::HeaderValue;
+use http::header::HeaderName;
+use http::{HeaderMap, HeaderValue};
 
 use crate::in_flight::Seats;
 use crate::metrics::FlowReadings;
@@ -65,6 +66,20 @@ pub struct Flow {
     pub schema: Option<HeaderValue>,
     /// UID of the priority level that serves the request; `None` while it is not stored.
     pub level: Option<HeaderValue>,
+}
+
+const SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
+const LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
+
+impl Flow {
+    /// Adds the flow to the headers of an answer, unless they name one already.
+    pub(crate) fn add_to(self, headers: &mut HeaderMap) {
+        for (name, value) in [(SCHEMA, self.schema), (LEVEL, self.level)] {
+            if let Some(value) = value {
+                headers.entry(name).or_insert(value);
+            }
+        }
+    }
 }
 
 /// The turn of a request.

@@ -4,6 +4,7 @@ mod context;
 mod duration;
 mod info;
 mod query;
+mod recorded;
 mod timeline;
 mod verb;
 mod warnings;

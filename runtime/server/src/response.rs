@@ -25,6 +25,8 @@ pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Respons
     let mut response = Response::new(body);
     *response.status_mut() = code;
     let headers = response.headers_mut();
+    // Room for those that filters and the connection add.
+    headers.reserve(12);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }

@@ -18,13 +18,20 @@ impl std::error::Error for Failed {}
 
 /// Receives the events of all requests.
 pub trait Sink: Send + Sync + fmt::Debug {
-    /// Records an event, or hands it over to be recorded later. Called while a request waits, so it must return soon.
+    /// Records events of one request, in the order of their stages, or hands them over to be recorded later. Called while a request
+    /// waits, so it must return soon.
     ///
     /// # Errors
     ///
-    /// The event is lost, and the request must be refused if it has only just arrived: the sink is strict. Other sinks report
+    /// Events are lost, and the request must be refused if it has only just arrived: the sink is strict. Other sinks report
     /// losses in metrics and in the log themselves.
-    fn record(&self, event: &Event<'_>) -> Result<(), Failed>;
+    fn record(&self, events: &[Event<'_>]) -> Result<(), Failed>;
+
+    /// True if each arrival has to be recorded before the request is handled. The default accepts that of a read together with
+    /// its end.
+    fn is_strict(&self) -> bool {
+        false
+    }
 
     /// Records what was handed over before the server ends. The default has nothing to do.
     fn finish(&self) {}

@@ -1,5 +1,6 @@
 //! Sinks with a destination in memory.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -35,7 +36,7 @@ impl Destination for Memory {
 struct Meter(AtomicU64);
 
 impl AuditMeter for Meter {
-    fn recorded(&self) {}
+    fn recorded(&self, _: u64) {}
 
     fn rejected(&self) {}
 
@@ -45,10 +46,15 @@ impl AuditMeter for Meter {
 }
 
 fn record(sink: &EventSink, id: &str, object: &[u8]) -> Result<(), Failed> {
-    sink.record(&Event {
+    sink.record(&[event(id, Stage::ResponseComplete, object)])
+}
+
+fn event<'a>(id: &'a str, stage: Stage, object: &'a [u8]) -> Event<'a> {
+    const NONE: &BTreeMap<Cow<'static, str>, String> = &BTreeMap::new();
+    Event {
         level: Level::Request,
         id,
-        stage: Stage::ResponseComplete,
+        stage,
         uri: "/",
         verb: "get",
         user: None,
@@ -63,9 +69,9 @@ fn record(sink: &EventSink, id: &str, object: &[u8]) -> Result<(), Failed> {
         response_object: &[],
         received: "2026-01-02T03:04:05.000006Z".parse().unwrap(),
         at: "2026-01-02T03:04:05.000006Z".parse().unwrap(),
-        annotations: &BTreeMap::new(),
+        annotations: NONE,
         json: OnceCell::new(),
-    })
+    }
 }
 
 /// Starts a sink; returns it with its batches and its losses.
@@ -97,6 +103,32 @@ fn a_blocking_sink_has_recorded_before_it_returns() {
     let (sink, batches, _) = start(Memory::default(), AT_ONCE);
     record(&sink, "one", b"{}").unwrap();
     assert!(batches.lock().unwrap()[0][0].contains(r#""auditID":"one""#));
+}
+
+#[test]
+fn events_of_a_request_are_delivered_together() {
+    let (sink, batches, lost) = start(Memory::default(), AT_ONCE);
+    let stages = [Stage::RequestReceived, Stage::ResponseComplete];
+    sink.record(&stages.map(|stage| event("one", stage, b"{}"))).unwrap();
+    let batches = batches.lock().unwrap();
+    let [batch] = &batches[..] else {
+        panic!("{batches:?}");
+    };
+    assert_eq!(batch.len(), 2);
+    for (text, stage) in batch.iter().zip(stages) {
+        assert!(text.contains(&format!(r#""stage":"{}""#, stage.as_str())), "{text}");
+    }
+    assert_eq!(lost.0.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn events_that_are_larger_than_a_batch_are_delivered_one_by_one() {
+    let truncation = Some(Truncation { event: 500, batch: 500 });
+    let (sink, batches, _) = start(Memory::default(), SinkOptions { truncation, ..AT_ONCE });
+    let stages = [Stage::RequestReceived, Stage::ResponseComplete];
+    sink.record(&stages.map(|stage| event("one", stage, b"{}"))).unwrap();
+    let sizes: Vec<usize> = batches.lock().unwrap().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [1, 1]);
 }
 
 #[test]

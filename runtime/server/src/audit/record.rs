@@ -1,6 +1,8 @@
 //! The record of one request.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
@@ -13,11 +15,15 @@ use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::{json, meta};
 
 use super::Audit;
+use super::head::{Head, HeadTexts, ReadTexts};
 
 /// The message of a request whose client disconnected before there was an answer.
 const CLOSED_EARLY: &str = "Connection closed early";
 
 /// The record of one request that the policy selects. Dropping it records the end of the request, if nothing has before.
+///
+/// The arrival of a read is held back and recorded together with its end, in one call of the sinks, or as soon as the request waits
+/// for something. Nothing is held back for a strict sink, nor for requests that change something or last.
 #[derive(Debug)]
 pub(crate) struct AuditRecord {
     audit: Arc<Audit>,
@@ -28,50 +34,47 @@ pub(crate) struct AuditRecord {
     state: Mutex<State>,
 }
 
-/// The parts of a record that do not change.
-#[derive(Debug)]
-pub(crate) struct Head {
-    pub(crate) id: String,
-    pub(crate) uri: String,
-    pub(crate) verb: String,
-    pub(crate) user: Option<Arc<UserInfo>>,
-    pub(crate) source_ips: Vec<String>,
-    pub(crate) user_agent: String,
-    pub(crate) received: MicroTime,
-    /// True if the client decides how long the answer lasts.
-    pub(crate) is_long_running: bool,
-}
-
 #[derive(Debug, Default)]
 struct State {
+    /// The arrival, while it is held back.
+    arrival: Option<Arrival>,
     impersonated: Option<Arc<UserInfo>>,
     constraint: String,
-    object: Option<ObjectReference>,
+    sent: SentNames,
     request_object: Vec<u8>,
     response_object: Vec<u8>,
-    status: Vec<u8>,
+    status: Cow<'static, [u8]>,
     code: u16,
     is_observed: bool,
     is_complete: bool,
 }
 
+/// An arrival that is not recorded yet.
+#[derive(Debug)]
+struct Arrival {
+    /// The annotations at that time; `None` if there were none.
+    annotations: Option<Arc<AnnotationTexts>>,
+}
+
+type AnnotationTexts = BTreeMap<Cow<'static, str>, String>;
+
+/// The parts of the target that only the sent object names; empty until it is read.
+#[derive(Debug, Default)]
+struct SentNames {
+    namespace: String,
+    name: String,
+    uid: String,
+    resource_version: String,
+}
+
 impl AuditRecord {
-    pub(crate) fn new(
-        audit: &Arc<Audit>,
-        decision: AuditDecision,
-        head: Head,
-        object: Option<ObjectReference>,
-        annotations: Annotations,
-    ) -> Self {
+    pub(crate) fn new(audit: &Arc<Audit>, decision: AuditDecision, head: Head, annotations: Annotations) -> Self {
         Self {
             audit: Arc::clone(audit),
             decision,
             head,
             annotations,
-            state: Mutex::new(State {
-                object,
-                ..State::default()
-            }),
+            state: Mutex::default(),
         }
     }
 
@@ -82,17 +85,17 @@ impl AuditRecord {
 
     /// True if the object of the answer is recorded.
     pub(crate) fn wants_answer(&self) -> bool {
-        self.level() == Level::RequestResponse && self.with(|state| state.object.is_some())
+        self.level() == Level::RequestResponse && self.head.request.object().is_some()
     }
 
     /// True if the answer may be a Status although the request succeeds, as that to a deletion.
     pub(crate) fn may_answer_status(&self) -> bool {
-        !matches!(self.head.verb.as_str(), "get" | "list" | "watch")
+        !matches!(&*self.head.request.verb(), "get" | "list" | "watch")
     }
 
     /// True if the client decides how long the answer lasts.
     pub(crate) fn is_long_running(&self) -> bool {
-        self.head.is_long_running
+        self.head.request.is_long_running()
     }
 
     /// Notes the user for whom the request is performed, and the rule of constrained impersonation that allows it.
@@ -106,12 +109,11 @@ impl AuditRecord {
     /// Completes the target from the metadata of the sent object.
     pub(crate) fn refer(&self, meta: &ObjectMeta) {
         self.with(|state| {
-            let Some(object) = &mut state.object else { return };
             for (known, sent) in [
-                (&mut object.namespace, &meta.namespace),
-                (&mut object.name, &meta.name),
-                (&mut object.uid, &meta.uid),
-                (&mut object.resource_version, &meta.resource_version),
+                (&mut state.sent.namespace, &meta.namespace),
+                (&mut state.sent.name, &meta.name),
+                (&mut state.sent.uid, &meta.uid),
+                (&mut state.sent.resource_version, &meta.resource_version),
             ] {
                 if known.is_empty() {
                     known.clone_from(sent);
@@ -158,13 +160,31 @@ impl AuditRecord {
         }
     }
 
-    /// Records the arrival.
+    /// Records the arrival, or holds it back.
     ///
     /// # Errors
     ///
     /// A strict sink has not recorded it, so that the request must be refused.
     pub(crate) fn receive(&self) -> Result<(), Failed> {
-        self.with(|state| self.send(Stage::RequestReceived, state))
+        if self.decision.omitted_stages.contains(Stage::RequestReceived) {
+            return Ok(());
+        }
+        let annotations = Some(self.annotations.collected()).filter(|texts| !texts.is_empty());
+        let arrival = Arrival { annotations };
+        let request = &self.head.request;
+        if !request.is_mutating() && !request.is_long_running() && !self.audit.is_strict() {
+            self.with(|state| state.arrival = Some(arrival));
+            return Ok(());
+        }
+        self.with(|state| self.send_arrival(&arrival, state))
+    }
+
+    /// Records the arrival if it is held back: the request takes longer.
+    pub(crate) fn record_arrival(&self) {
+        self.lossy(|state| match state.arrival.take() {
+            Some(arrival) => self.send_arrival(&arrival, state),
+            None => Ok(()),
+        });
     }
 
     /// Records the start of an answer that may last.
@@ -215,36 +235,84 @@ impl AuditRecord {
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn send(&self, stage: Stage, state: &State) -> Result<(), Failed> {
+    fn send_arrival(&self, arrival: &Arrival, state: &State) -> Result<(), Failed> {
+        let texts = HeadTexts::of(&self.head);
+        self.audit.record(&[self.arrival_event(&texts.read(), arrival, state)])
+    }
+
+    /// Records a stage after the arrival, which is recorded with it if it is still held back.
+    fn send(&self, stage: Stage, state: &mut State) -> Result<(), Failed> {
+        let arrival = state.arrival.take();
         if self.decision.omitted_stages.contains(stage) {
-            return Ok(());
+            return arrival.map_or(Ok(()), |arrival| self.send_arrival(&arrival, state));
         }
-        let head = &self.head;
-        let at = match stage {
-            Stage::RequestReceived => head.received,
-            _ => MicroTime::now(),
-        };
-        self.audit.record(&Event {
-            level: self.decision.level,
-            id: &head.id,
-            stage,
-            uri: &head.uri,
-            verb: &head.verb,
-            user: head.user.as_deref(),
+        let texts = HeadTexts::of(&self.head);
+        let texts = texts.read();
+        let annotations = self.annotations.collected();
+        let event = Event {
             impersonated: state.impersonated.as_deref(),
             impersonation_constraint: &state.constraint,
-            source_ips: &head.source_ips,
-            user_agent: &head.user_agent,
-            object: state.object.as_ref(),
             status: &state.status,
             code: state.code,
             request_object: &state.request_object,
             response_object: &state.response_object,
+            at: MicroTime::now(),
+            ..self.event(&texts, stage, state, &annotations)
+        };
+        match arrival {
+            Some(arrival) => self.audit.record(&[self.arrival_event(&texts, &arrival, state), event]),
+            None => self.audit.record(&[event]),
+        }
+    }
+
+    fn arrival_event<'a>(&'a self, texts: &ReadTexts<'a>, arrival: &'a Arrival, state: &'a State) -> Event<'a> {
+        const NONE: &AnnotationTexts = &BTreeMap::new();
+        let annotations = arrival.annotations.as_deref().unwrap_or(NONE);
+        self.event(texts, Stage::RequestReceived, state, annotations)
+    }
+
+    /// An event at the time of the arrival, with the facts that are known then.
+    fn event<'a>(
+        &'a self,
+        texts: &ReadTexts<'a>,
+        stage: Stage,
+        state: &'a State,
+        annotations: &'a AnnotationTexts,
+    ) -> Event<'a> {
+        let head = &self.head;
+        Event {
+            level: self.decision.level,
+            id: texts.id,
+            stage,
+            uri: texts.uri,
+            verb: texts.verb,
+            user: head.user.as_deref(),
+            impersonated: None,
+            impersonation_constraint: "",
+            source_ips: &head.source_ips,
+            user_agent: texts.agent,
+            object: head.request.object().map(|object| completed(object, &state.sent)),
+            status: &[],
+            code: 0,
+            request_object: &[],
+            response_object: &[],
             received: head.received,
-            at,
-            annotations: &self.annotations.collected(),
+            at: head.received,
+            annotations,
             json: OnceCell::new(),
-        })
+        }
+    }
+}
+
+/// The target of a request, completed from the sent object.
+fn completed<'a>(object: ObjectReference<'a>, sent: &'a SentNames) -> ObjectReference<'a> {
+    let or = |known: &'a str, sent: &'a str| if known.is_empty() { sent } else { known };
+    ObjectReference {
+        namespace: or(object.namespace, &sent.namespace),
+        name: or(object.name, &sent.name),
+        uid: or(object.uid, &sent.uid),
+        resource_version: or(object.resource_version, &sent.resource_version),
+        ..object
     }
 }
 
@@ -266,20 +334,24 @@ impl Drop for AuditRecord {
 const HEAD: &[u8] = br#"{"kind":"Status","apiVersion":"v1","#;
 
 /// Returns the status of an event in compact JSON, without kind and version.
-fn status_of(code: u16, status: Option<meta::Status>) -> Vec<u8> {
+fn status_of(code: u16, status: Option<meta::Status>) -> Cow<'static, [u8]> {
     let Some(status) = status else {
         // Most requests succeed, and their result is the code.
-        return format!(r#"{{"metadata":{{}},"code":{code}}}"#).into_bytes();
+        return match code {
+            200 => Cow::Borrowed(br#"{"metadata":{},"code":200}"#),
+            201 => Cow::Borrowed(br#"{"metadata":{},"code":201}"#),
+            code => Cow::Owned(format!(r#"{{"metadata":{{}},"code":{code}}}"#).into_bytes()),
+        };
     };
     let status = meta::Status {
         code: i32::from(code),
         ..status
     };
     let json = json::to_vec(&status);
-    match json.strip_prefix(HEAD) {
+    Cow::Owned(match json.strip_prefix(HEAD) {
         Some(rest) => [b"{", rest].concat(),
         None => json,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -288,7 +360,9 @@ mod tests {
 
     #[test]
     fn a_result_without_a_status_has_the_form_of_one() {
-        let expected = status_of(200, Some(meta::Status::default()));
-        assert_eq!(status_of(200, None), expected);
+        for code in [200, 201, 202] {
+            let expected = status_of(code, Some(meta::Status::default()));
+            assert_eq!(status_of(code, None), expected);
+        }
     }
 }

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use http_body::Body as _;
-use planesmith_access::audit::{Annotations, Level, ObjectReference, Stage};
+use planesmith_access::audit::{Annotations, Level, Stage};
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::scheme::Scheme;
@@ -17,12 +17,10 @@ use planesmith_machinery::status::ApiError;
 
 use self::answer::observe;
 pub(crate) use self::source::Origin;
-use self::source::user_agent;
 use super::authorization::target;
 use super::{Exchange, Failure, Filter, Step};
-use crate::audit::{Audit, AuditRecord, Head};
+use crate::audit::{Audit, AuditRecord, Head, RecordedRequest};
 use crate::body::{AtEnd, Watched};
-use crate::request::RequestInfo;
 
 /// Records requests that are answered before their user is known: those with refused credentials or an invalid deadline.
 ///
@@ -113,6 +111,8 @@ impl Filter for Auditing {
             record.complete();
             return;
         }
+        // The client decides how long the rest takes.
+        record.record_arrival();
         let body = std::mem::take(response.body_mut());
         *response.body_mut() = Body::new(Watched::new(body, EndOfRecord(record)));
     }
@@ -173,28 +173,17 @@ fn begin(
     let waited = ctx.received.elapsed();
     let received = jiff::Timestamp::now() - waited;
     let head = Head {
-        id: ctx.id.to_string(),
-        uri: origin.target(),
-        verb: verb.into_owned(),
+        id: ctx.id.text(&mut [0; 36]).to_owned(),
+        uri: origin.uri().clone(),
+        request: Arc::clone(&ctx.info) as Arc<dyn RecordedRequest>,
         user,
         source_ips: origin.source_ips(ctx.peer),
-        user_agent: user_agent(ctx.agent.as_ref()),
+        agent: ctx.agent.clone(),
         received: MicroTime::new(received),
-        is_long_running: ctx.info.is_long_running(),
     };
-    let object = ctx.info.is_resource().then(|| reference(&ctx.info));
-    let record = AuditRecord::new(audit, decision, head, object, ctx.annotations.clone());
+    let record = AuditRecord::new(audit, decision, head, ctx.annotations.clone());
     Some(Arc::new(record))
 }
 
-fn reference(info: &RequestInfo) -> ObjectReference {
-    ObjectReference {
-        resource: info.resource().to_owned(),
-        namespace: info.namespace().to_owned(),
-        name: info.name().to_owned(),
-        group: info.group().to_owned(),
-        version: info.version().to_owned(),
-        subresource: info.subresource().to_owned(),
-        ..ObjectReference::default()
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -5,18 +5,12 @@ mod requested;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::HeaderMap;
-use http::header::HeaderName;
-
 pub(crate) use self::requested::ServedObjects;
 use super::{Exchange, Filter, Step};
-use crate::flow_control::{Begun, Flow, FlowControl, Turn};
+use crate::flow_control::{Begun, FlowControl, Turn};
 use crate::in_flight::{InFlight, Seats, WatchStart};
 use crate::request::{Stage, Verb};
 use crate::response;
-
-const SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
-const LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 
 /// Gives requests their seats, lets them wait for seats, or rejects them. Answers name the flow in headers.
 ///
@@ -60,7 +54,7 @@ impl Filter for FlowControlled {
         let query = exchange.request.uri().query().unwrap_or_default();
         let work = self.objects.requested(&ctx.info, query, &ctx.features);
         let Begun { flow, turn } = self.control.begin(ctx, &work);
-        insert(&mut exchange.headers, flow);
+        exchange.flow = flow;
         match turn {
             Turn::Runs(seats) => {
                 self.run(exchange, seats);
@@ -79,14 +73,6 @@ impl Filter for FlowControlled {
                     Err(rejected) => Some(response::too_many_requests(rejected.retry_after)),
                 }
             })),
-        }
-    }
-}
-
-fn insert(headers: &mut HeaderMap, flow: Flow) {
-    for (name, value) in [(SCHEMA, flow.schema), (LEVEL, flow.level)] {
-        if let Some(value) = value {
-            headers.insert(name, value);
         }
     }
 }

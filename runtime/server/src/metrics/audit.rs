@@ -42,8 +42,8 @@ impl AuditMetrics {
 }
 
 impl AuditMeter for AuditMetrics {
-    fn recorded(&self) {
-        self.events.inc();
+    fn recorded(&self, events: u64) {
+        self.events.inc_by(events);
     }
 
     fn rejected(&self) {

@@ -4,7 +4,7 @@ use super::*;
 
 fn event<'a>(
     user: &'a UserInfo,
-    object: &'a ObjectReference,
+    object: ObjectReference<'a>,
     annotations: &'a BTreeMap<Cow<'static, str>, String>,
 ) -> Event<'a> {
     Event {
@@ -39,11 +39,11 @@ fn ann() -> UserInfo {
     }
 }
 
-fn pods() -> ObjectReference {
+fn pods() -> ObjectReference<'static> {
     ObjectReference {
-        resource: "pods".to_owned(),
-        namespace: "a".to_owned(),
-        version: "v1".to_owned(),
+        resource: "pods",
+        namespace: "a",
+        version: "v1",
         ..ObjectReference::default()
     }
 }
@@ -52,7 +52,7 @@ fn pods() -> ObjectReference {
 fn fields_have_the_order_and_the_escapes_of_go() {
     let (user, object) = (ann(), pods());
     let annotations = BTreeMap::from([("b".into(), String::new()), ("a".into(), "1".to_owned())]);
-    let event = event(&user, &object, &annotations);
+    let event = event(&user, object, &annotations);
     let expected = concat!(
         r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"RequestResponse","auditID":"an-id","#,
         r#""stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a/pods?x=\u003cy\u003e","verb":"create","#,
@@ -69,7 +69,7 @@ fn refused_credentials_have_no_user() {
     let (user, object, annotations) = (ann(), pods(), BTreeMap::new());
     let event = Event {
         user: None,
-        ..event(&user, &object, &annotations)
+        ..event(&user, object, &annotations)
     };
     let json: serde_json::Value = serde_json::from_slice(event.to_json()).unwrap();
     assert_eq!(json["user"], serde_json::json!({}));
@@ -79,7 +79,7 @@ fn refused_credentials_have_no_user() {
 #[test]
 fn a_truncated_event_says_so_and_has_no_objects() {
     let (user, object, annotations) = (ann(), pods(), BTreeMap::new());
-    let event = event(&user, &object, &annotations);
+    let event = event(&user, object, &annotations);
     let json: serde_json::Value = serde_json::from_slice(&event.to_truncated_json()).unwrap();
     assert!(json.get("requestObject").is_none());
     assert_eq!(
@@ -91,11 +91,43 @@ fn a_truncated_event_says_so_and_has_no_objects() {
 #[test]
 fn the_older_format_is_one_line() {
     let (user, object, annotations) = (ann(), pods(), BTreeMap::new());
-    let line = legacy_line(&event(&user, &object, &annotations));
+    let line = legacy_line(&event(&user, object, &annotations));
     let expected = concat!(
         r#"2026-01-02T03:04:05.000006Z AUDIT: id="an-id" stage="ResponseComplete" ip="<unknown>" method="create" user="ann" "#,
         r#"groups="\"dev\",\"ops\"" as="<self>" asgroups="<lookup>" user-agent="kubectl" namespace="a" "#,
         r#"uri="/api/v1/namespaces/a/pods?x=<y>" response="201""#
     );
     assert_eq!(line, expected);
+}
+
+#[test]
+fn two_events_of_a_request_are_encoded_as_each_alone() {
+    let (user, object) = (ann(), pods());
+    let (before, after) = (BTreeMap::new(), BTreeMap::from([("a".into(), "1".to_owned())]));
+    let address: IpAddr = [192, 0, 2, 1].into();
+    let addresses = [address, "2001:db8::1".parse().unwrap()];
+    let arrival = || {
+        let event = event(&user, object, &before);
+        Event {
+            stage: Stage::RequestReceived,
+            at: event.received,
+            status: &[],
+            request_object: &[],
+            source_ips: &addresses,
+            ..event
+        }
+    };
+    let end = || Event {
+        impersonated: Some(&user),
+        impersonation_constraint: "impersonate:user-info",
+        source_ips: &addresses,
+        ..event(&user, object, &after)
+    };
+    let (first, second) = (arrival(), end());
+    encode_both(&first, &second);
+    for (together, alone) in [(first, arrival()), (second, end())] {
+        assert_eq!(together.json.get(), Some(alone.to_json()));
+    }
+    let json: serde_json::Value = serde_json::from_slice(end().to_json()).unwrap();
+    assert_eq!(json["sourceIPs"], serde_json::json!(["192.0.2.1", "2001:db8::1"]));
 }

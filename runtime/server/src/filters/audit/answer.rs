@@ -31,11 +31,10 @@ pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, featur
         return;
     }
     let code = response.status();
-    let format = format_of(response, features);
     let wants_object = record.wants_answer() && !(record.is_long_running() && code.is_success());
     // Successful reads have no Status, and their bodies may be large.
-    let may_be_status = !code.is_success() || record.may_answer_status();
-    let Some(format) = format.filter(|_| wants_object || may_be_status) else {
+    let is_read = wants_object || !code.is_success() || record.may_answer_status();
+    let Some(format) = is_read.then(|| format_of(response, features)).flatten() else {
         return record.result(code, None);
     };
     match complete_bytes(std::mem::take(response.body_mut())) {

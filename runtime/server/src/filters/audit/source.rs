@@ -8,10 +8,6 @@ use http::{Request, Uri};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 
-/// kube-apiserver's limit for the user agent, in bytes, and the end of a longer one.
-const LONGEST_AGENT: usize = 1024;
-const TRUNCATED: &str = "...TRUNCATED";
-
 /// The parts of a request that its record needs, and that its handler may take. Cheap: they share the memory of the request.
 #[derive(Debug)]
 pub(crate) struct Origin {
@@ -30,15 +26,14 @@ impl Origin {
         }
     }
 
-    /// Returns the path and query, as the client sent them.
-    pub(super) fn target(&self) -> String {
-        let target = self.uri.path_and_query();
-        target.map(ToString::to_string).unwrap_or_default()
+    /// The URI of the request.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
     }
 
     /// Returns the addresses in the headers of proxies, and at last that of the connection unless it is the last one already.
-    pub(super) fn source_ips(&self, peer: Option<IpAddr>) -> Vec<String> {
-        let mut addresses: Vec<IpAddr> = Vec::new();
+    pub(super) fn source_ips(&self, peer: Option<IpAddr>) -> Vec<IpAddr> {
+        let mut addresses: Vec<IpAddr> = Vec::with_capacity(1);
         if let Some(list) = header_text(self.forwarded_for.as_ref()) {
             let listed = list
                 .split(',')
@@ -55,23 +50,12 @@ impl Origin {
         {
             addresses.push(peer);
         }
-        addresses.iter().map(IpAddr::to_string).collect()
+        addresses
     }
 }
 
 fn header_text(value: Option<&HeaderValue>) -> Option<&str> {
     value.and_then(|value| value.to_str().ok())
-}
-
-/// Returns the user agent, cut to kube-apiserver's limit.
-pub(super) fn user_agent(agent: Option<&HeaderValue>) -> String {
-    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
-    let mut agent = agent.unwrap_or_default().into_owned();
-    if agent.len() > LONGEST_AGENT {
-        agent.truncate(agent.floor_char_boundary(LONGEST_AGENT));
-        agent.push_str(TRUNCATED);
-    }
-    agent
 }
 
 #[cfg(test)]
@@ -87,8 +71,9 @@ mod tests {
                 request.headers_mut().insert(name, HeaderValue::from_static(value));
             }
             let origin = Origin::of(&request);
-            assert_eq!(origin.source_ips(Some(peer)), expected);
-            assert_eq!(origin.target(), "/version?x=1");
+            let addresses = origin.source_ips(Some(peer));
+            let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
+            assert_eq!(addresses, expected);
         };
         check(&[], &["192.0.2.9"]);
         check(
@@ -100,16 +85,5 @@ mod tests {
             &["192.0.2.1", "192.0.2.9"],
         );
         check(&[(REAL_IP, "192.0.2.9")], &["192.0.2.9"]);
-    }
-
-    #[test]
-    fn long_agents_are_cut() {
-        let long = HeaderValue::try_from("a".repeat(LONGEST_AGENT + 1)).unwrap();
-        let cut = user_agent(Some(&long));
-        assert_eq!(
-            (cut.len(), cut.ends_with(TRUNCATED)),
-            (LONGEST_AGENT + TRUNCATED.len(), true)
-        );
-        assert_eq!(user_agent(None), "");
     }
 }
