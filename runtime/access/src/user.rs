@@ -1,9 +1,11 @@
 //! The identity of a client.
 
+mod cache;
 mod totals;
 
 use std::collections::BTreeMap;
 
+pub use cache::UserCache;
 pub use totals::UserTotals;
 
 /// User name of requests without credentials.

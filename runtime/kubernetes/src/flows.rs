@@ -25,7 +25,7 @@ use planesmith_server::hooks::Hook;
 use planesmith_server::in_flight::Seats;
 use planesmith_server::metrics::{FlowReadings, RejectionReason, SharedMetrics};
 use planesmith_server::request::{Context, RequestInfo};
-use planesmith_server::stores::{Derived, Stores};
+use planesmith_server::stores::{Derived, ResourceStore, Stores};
 
 use self::configuration::{Configuration, Schema};
 use self::kind_gauges::{KindGauges, Phase};
@@ -80,27 +80,19 @@ impl PriorityAndFairness {
         })
     }
 
-    /// The configuration with all acknowledged writes. There are few objects, and they change rarely.
-    fn current(&self) -> Arc<Configuration> {
-        self.configuration.get(|stores, former| {
+    /// Passes the configuration with all acknowledged writes to `read`. There are few objects, and they change rarely.
+    fn with_current<R>(&self, read: impl FnOnce(&Configuration) -> R) -> R {
+        let compute = |stores: &[Arc<ResourceStore>], former: Option<&Configuration>| {
             let schemas = stores[0].all();
             let levels = stores[1].all();
             let metrics = self.metrics.flow_control();
             Configuration::new(schemas, levels, &self.levels, former, metrics, &self.kinds)
-        })
-    }
-}
-
-impl FlowControl for PriorityAndFairness {
-    fn begin(&self, ctx: &Context, work: &RequestedWork) -> Begun {
-        let configuration = self.current();
-        let Some(schema) = configuration.classify(&ctx.user, &ctx.info) else {
-            // The catch-all schema exists in any case.
-            return Begun {
-                flow: Flow::default(),
-                turn: Turn::Rejected(Rejected { retry_after: 1 }),
-            };
         };
+        self.configuration.with(compute, read)
+    }
+
+    /// Begins a request of `schema`.
+    fn begin_in(&self, schema: &Arc<Schema>, ctx: &Context, work: &RequestedWork) -> Begun {
         let level = schema.level.level();
         let estimate = estimate::estimate(work, level.widest_request(), self.by_bytes);
         let watches = match work {
@@ -130,14 +122,27 @@ impl FlowControl for PriorityAndFairness {
             turn,
         }
     }
+}
+
+impl FlowControl for PriorityAndFairness {
+    fn begin(&self, ctx: &Context, work: &RequestedWork) -> Begun {
+        self.with_current(|configuration| match configuration.classify(&ctx.user, &ctx.info) {
+            Some(schema) => self.begin_in(schema, ctx, work),
+            // The catch-all schema exists in any case.
+            None => Begun {
+                flow: Flow::default(),
+                turn: Turn::Rejected(Rejected { retry_after: 1 }),
+            },
+        })
+    }
 
     fn page(&self, page: DebugPage) -> String {
-        drop(self.current());
+        self.with_current(|_| {});
         page::render(page, &self.levels)
     }
 
     fn readings(&self) -> FlowReadings {
-        drop(self.current());
+        self.with_current(|_| {});
         readings::of(&self.levels, &self.kinds)
     }
 }

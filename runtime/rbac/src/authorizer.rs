@@ -28,7 +28,6 @@ impl Authorizer for RoleAuthorizer {
         let current = self.policy.current();
         let action = Action::from_attributes(attributes);
         if let Some(grant) = current.policy().find(attributes.user, &action) {
-            let grant = Arc::clone(grant);
             return Decision::Allow(Reason::new("RBAC: allowed by ", grant)).into();
         }
         let problems = current.policy().problems(attributes.user, action.namespace());

@@ -15,6 +15,8 @@ mod role;
 mod rule;
 mod sharded;
 mod subject_grants;
+mod user_grants;
+mod verb_set;
 
 pub use self::action::Action;
 pub use self::binding::{Binding, Grant, RoleKind, RoleRef, Subject, SubjectKind};

@@ -1,6 +1,6 @@
 //! The reason of a permission.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// The reason for which an action is allowed, for audit events and reviews. It is rendered only where it is read: most requests
@@ -20,6 +20,18 @@ impl Reason {
     pub fn new(prefix: &'static str, text: Arc<dyn fmt::Display + Send + Sync>) -> Self {
         let text = Some(text);
         Self { prefix, text }
+    }
+
+    /// Renders the reason. Usual ones fit into the memory that is reserved for them.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if self.text.is_some() {
+            text.reserve(160);
+        }
+        // Texts take everything.
+        let _ = write!(text, "{self}");
+        text
     }
 }
 

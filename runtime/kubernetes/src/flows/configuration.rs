@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
-use planesmith_access::user::UserInfo;
+use planesmith_access::user::{UserCache, UserInfo};
 use planesmith_api_defs::flowcontrol::v1::{
     FlowSchema, FlowSchemaSpec, PolicyRulesWithSubjects, PriorityLevelConfiguration, PriorityLevelConfigurationSpec,
 };
@@ -28,10 +28,19 @@ const CATCH_ALL: &str = "catch-all";
 pub(super) struct Configuration {
     /// In the order in which they are matched.
     schemas: Vec<Arc<Schema>>,
+    /// The rules about each user: most users are subjects of few.
+    by_user: UserCache<Vec<RulePlace>>,
     /// The schema of requests that match no other.
     catch_all: Option<Arc<Schema>>,
     /// All levels, with those that are configured no more and still have requests.
     levels: Vec<Arc<ServedLevel>>,
+}
+
+/// The place of a rule among the schemas.
+#[derive(Clone, Copy, Debug)]
+struct RulePlace {
+    schema: usize,
+    rule: usize,
 }
 
 /// A flow schema.
@@ -101,6 +110,7 @@ impl Configuration {
             .map(|schema| (schema.level.level().name(), schema.name.as_str()));
         metrics.keep_series(&current.collect::<Vec<_>>());
         Self {
+            by_user: UserCache::default(),
             catch_all: schemas.iter().find(|schema| schema.name == CATCH_ALL).cloned(),
             schemas,
             levels: all,
@@ -109,10 +119,23 @@ impl Configuration {
 
     /// The schema of a request.
     pub(super) fn classify(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Schema>> {
-        self.schemas
-            .iter()
-            .find(|schema| schema.is_about(user, info))
-            .or(self.catch_all.as_ref())
+        let fits = |place: &&RulePlace| {
+            let rule = &self.schemas[place.schema].rules[place.rule];
+            rule::is_for_request(rule, info)
+        };
+        let first = |places: &Vec<RulePlace>| places.iter().find(fits).map(|place| place.schema);
+        let first = self.by_user.with(user, || self.rules_of(user), first);
+        first.map(|schema| &self.schemas[schema]).or(self.catch_all.as_ref())
+    }
+
+    /// The rules of which the user is a subject, in the order in which they are matched.
+    fn rules_of(&self, user: &UserInfo) -> Vec<RulePlace> {
+        let rules = self.schemas.iter().enumerate().flat_map(|(schema, of)| {
+            let rules = of.rules.iter().enumerate();
+            rules.map(move |(rule, about)| (RulePlace { schema, rule }, about))
+        });
+        let about = rules.filter(|(_, rule)| rule::is_of_user(rule, user));
+        about.map(|(place, _)| place).collect()
     }
 }
 
@@ -137,10 +160,6 @@ fn served_level(all: &mut Vec<Arc<ServedLevel>>, level: &Arc<Level<Described>>) 
 }
 
 impl Schema {
-    fn is_about(&self, user: &UserInfo, info: &RequestInfo) -> bool {
-        self.rules.iter().any(|rule| rule::is_about(rule, user, info))
-    }
-
     /// Counts a rejected request.
     pub(super) fn reject(&self, reason: RejectionReason) -> Rejected {
         self.series.rejected(reason);

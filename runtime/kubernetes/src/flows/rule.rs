@@ -9,11 +9,13 @@ use planesmith_server::request::RequestInfo;
 /// Matches everything where names are listed.
 const ALL: &str = "*";
 
-/// True if `rule` is about a request of `user`.
-pub(super) fn is_about(rule: &PolicyRulesWithSubjects, user: &UserInfo, info: &RequestInfo) -> bool {
-    if !rule.subjects.iter().any(|subject| is_by(subject, user)) {
-        return false;
-    }
+/// True if `user` is a subject of `rule`.
+pub(super) fn is_of_user(rule: &PolicyRulesWithSubjects, user: &UserInfo) -> bool {
+    rule.subjects.iter().any(|subject| is_by(subject, user))
+}
+
+/// True if `rule` is about such requests of its subjects.
+pub(super) fn is_for_request(rule: &PolicyRulesWithSubjects, info: &RequestInfo) -> bool {
     match info.is_resource() {
         true => rule.resource_rules.iter().any(|rule| is_of_resource(rule, info)),
         false => rule.non_resource_rules.iter().any(|rule| is_of_path(rule, info)),
@@ -96,7 +98,8 @@ mod tests {
     #[track_caller]
     fn check(rule: &PolicyRulesWithSubjects, name: &str, path: &str, expected: bool) {
         let info = RequestInfo::new(&Method::GET, &path.parse().unwrap());
-        assert_eq!(is_about(rule, &user(name), &info), expected, "{name} {path}");
+        let is_about = is_of_user(rule, &user(name)) && is_for_request(rule, &info);
+        assert_eq!(is_about, expected, "{name} {path}");
     }
 
     #[test]

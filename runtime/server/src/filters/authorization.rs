@@ -116,7 +116,7 @@ fn annotate(annotations: &Annotations, decision: &Decision) {
         return;
     }
     let (decision, reason) = match decision {
-        Decision::Allow(reason) => ("allow", reason.to_string()),
+        Decision::Allow(reason) => ("allow", reason.text()),
         Decision::Deny(reason) | Decision::NoOpinion(reason) => ("forbid", reason.clone()),
         Decision::Failed(_) | Decision::FailedClosed(_) => return annotations.add(REASON, "internal error"),
     };

@@ -48,13 +48,28 @@ impl<T> Derived<T> {
         result
     }
 
+    /// Passes the result for the current objects to `read`: as [`Derived::get`], without shared ownership, which requests on several
+    /// threads would pay for.
+    pub fn with<R>(
+        &self,
+        compute: impl FnOnce(&[Arc<ResourceStore>], Option<&T>) -> T,
+        read: impl FnOnce(&T) -> R,
+    ) -> R {
+        match &*self.current.load() {
+            Some(current) if self.is_fresh(current) => read(&current.1),
+            _ => read(&self.get(compute)),
+        }
+    }
+
     fn fresh(&self) -> Option<Arc<T>> {
         let current = self.current.load();
-        let (marks, result) = &**current.as_ref()?;
+        let current = current.as_ref().filter(|current| self.is_fresh(current))?;
+        Some(Arc::clone(&current.1))
+    }
+
+    fn is_fresh(&self, (marks, _): &(Marks, Arc<T>)) -> bool {
         let mut stores = self.stores.iter().zip(marks);
-        stores
-            .all(|(store, mark)| mark_of(store) == *mark)
-            .then(|| Arc::clone(result))
+        stores.all(|(store, mark)| mark_of(store) == *mark)
     }
 
     fn marks(&self) -> Marks {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::verb_set::VerbSet;
 use crate::authorization::{Attributes, Target};
 
 /// An action, as rules see it.
@@ -9,6 +10,8 @@ use crate::authorization::{Attributes, Target};
 pub struct Action<'a> {
     /// The verb.
     pub(super) verb: &'a str,
+    /// The set of this verb.
+    pub(super) verb_set: VerbSet,
     pub(super) object: ActionObject<'a>,
     /// The namespace; empty for an action in the whole cluster.
     pub(super) namespace: &'a str,
@@ -33,9 +36,11 @@ impl<'a> Action<'a> {
     /// The action of `verb` on `target`.
     #[must_use]
     pub fn new(verb: &'a str, target: &Target<'a>) -> Self {
+        let verb_set = VerbSet::one(verb);
         match *target {
             Target::Path(path) => Self {
                 verb,
+                verb_set,
                 object: ActionObject::Path(path),
                 namespace: "",
             },
@@ -53,6 +58,7 @@ impl<'a> Action<'a> {
                 };
                 Self {
                     verb,
+                    verb_set,
                     object: ActionObject::Resource {
                         group,
                         resource,

@@ -9,6 +9,7 @@ use super::action::{Action, ActionObject};
 use super::binding::{Binding, Grant, Subject};
 use super::policy::Policy;
 use super::rule::Rule;
+use super::verb_set::VerbSet;
 use crate::user::UserInfo;
 
 /// The decision about one action of one user, with everything that it depends on.
@@ -84,6 +85,7 @@ fn is_near(rule: &Rule, action: &Action<'_>) -> bool {
     let with_any_verb = verbs.any(|verb| {
         let action = Action {
             verb,
+            verb_set: VerbSet::one(verb),
             object: action.object.clone(),
             namespace: action.namespace,
         };

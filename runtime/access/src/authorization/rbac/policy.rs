@@ -10,6 +10,7 @@ use super::role::Role;
 use super::rule::Rule;
 use super::sharded::{Key, Sharded};
 use super::subject_grants::SubjectGrants;
+use super::user_grants::KnownUsers;
 use crate::user::UserInfo;
 
 /// The group of the kinds in errors.
@@ -20,12 +21,15 @@ pub(super) const LISTED_PROBLEMS: usize = 64;
 /// All roles and bindings.
 ///
 /// A decision looks up the user and each of their groups, in the whole cluster and in the namespace of the action. It depends
-/// neither on the number of bindings nor on that of roles. A clone shares everything that is not changed afterwards.
+/// neither on the number of bindings nor on that of roles, and takes no lookup for a user whose grants are known from the latest
+/// requests. A clone shares everything that is not changed afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     roles: Roles,
     bindings: Sharded<Binding>,
     subjects: Sharded<SubjectGrants>,
+    /// Empty after each change.
+    known: KnownUsers,
 }
 
 /// The roles, of all namespaces and of the whole cluster.
@@ -38,9 +42,8 @@ pub(super) struct Roles {
 
 impl Roles {
     /// The role of a binding; `None` if it does not exist.
-    pub(super) fn get(&self, binding: &Binding) -> Option<&Role> {
-        let role = self.by_name.get(binding.role.key(&binding.namespace)?)?;
-        Some(role)
+    pub(super) fn get(&self, binding: &Binding) -> Option<&Arc<Role>> {
+        self.by_name.get(binding.role.key(&binding.namespace)?)
     }
 
     /// The role of a binding.
@@ -68,18 +71,21 @@ impl Roles {
 impl Policy {
     /// Adds a role, or replaces the one with the same name.
     pub fn set_role(&mut self, role: Role) {
+        self.known = KnownUsers::default();
         self.roles.by_name.insert(Arc::new(role));
         self.roles.epoch += 1;
     }
 
     /// Removes a role; a ClusterRole if `namespace` is empty.
     pub fn remove_role(&mut self, namespace: &str, name: &str) {
+        self.known = KnownUsers::default();
         self.roles.by_name.remove(Key::new(namespace, name));
         self.roles.epoch += 1;
     }
 
     /// Adds a binding, or replaces the one with the same name.
     pub fn set_binding(&mut self, binding: Binding) {
+        // Whatever is known about users is forgotten, too.
         self.remove_binding(&binding.namespace, &binding.name);
         let binding = Arc::new(binding);
         for (index, subject) in binding.subjects.iter().enumerate() {
@@ -102,6 +108,7 @@ impl Policy {
 
     /// Removes a binding; a ClusterRoleBinding if `namespace` is empty.
     pub fn remove_binding(&mut self, namespace: &str, name: &str) {
+        self.known = KnownUsers::default();
         let Some(binding) = self.bindings.remove(Key::new(namespace, name)) else {
             return;
         };
@@ -124,9 +131,19 @@ impl Policy {
 
     /// Returns the grant that permits the action to the user: of the whole cluster before those of the namespace.
     #[must_use]
-    pub fn find(&self, user: &UserInfo, action: &Action<'_>) -> Option<&Arc<Grant>> {
-        let mut subjects = self.subjects_of(user, action.namespace);
-        subjects.find_map(|grants| grants.find(action, &self.roles))
+    pub fn find(&self, user: &UserInfo, action: &Action<'_>) -> Option<Arc<Grant>> {
+        let resolve = |namespace| {
+            let mut grants = Vec::new();
+            for subject in self.subjects_in(user, namespace) {
+                SubjectGrants::resolve(subject, &self.roles, &mut grants);
+            }
+            grants
+        };
+        self.known.with(
+            user,
+            || resolve(""),
+            |known| known.find(action, &self.roles, || resolve(action.namespace)),
+        )
     }
 
     /// Returns why grants of the user have no effect in `namespace`: their roles do not exist. They are limited in number.
@@ -198,17 +215,24 @@ impl Policy {
         [Some(""), in_namespace]
             .into_iter()
             .flatten()
-            .flat_map(move |namespace| {
-                let user_name = std::iter::once((false, &user.name));
-                let names = user_name.chain(user.groups.iter().map(|group| (true, group)));
-                names.filter_map(move |(is_group, name)| {
-                    let key = Key {
-                        namespace,
-                        is_group,
-                        name,
-                    };
-                    self.subjects.get(key).map(|grants| &**grants)
-                })
+            .flat_map(move |namespace| self.subjects_in(user, namespace))
+            .map(|grants| &**grants)
+    }
+
+    /// Returns the grants of the user and of their groups in one namespace, or in the whole cluster.
+    fn subjects_in<'p, 'q>(
+        &'p self,
+        user: &'q UserInfo,
+        namespace: &'q str,
+    ) -> impl Iterator<Item = &'p Arc<SubjectGrants>> + use<'p, 'q> {
+        let user_name = std::iter::once((false, &user.name));
+        let names = user_name.chain(user.groups.iter().map(|group| (true, group)));
+        names.filter_map(move |(is_group, name)| {
+            self.subjects.get(Key {
+                namespace,
+                is_group,
+                name,
             })
+        })
     }
 }

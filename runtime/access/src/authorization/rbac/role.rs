@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
-use super::action::Action;
+use super::action::{Action, ActionObject};
 use super::permissions::Permissions;
 use super::rule::Rule;
 use super::sharded::{Key, Keyed};
+use super::verb_set::VerbSet;
 
 /// The number of texts in a role up to which a scan is faster than an index.
 const SCANNED_TEXTS: usize = 1024;
@@ -18,6 +19,8 @@ pub struct Role {
     rules: Vec<Rule>,
     /// True if the rules are few enough to be scanned.
     is_small: bool,
+    /// The verbs of the rules for resources, and of those for paths: most roles of a user are about other actions.
+    verbs: [VerbSet; 2],
     /// The index of the rules of a large role, made for the first decision.
     index: OnceLock<Permissions>,
 }
@@ -30,6 +33,10 @@ impl Role {
         Self {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
+            verbs: [
+                verbs(rules.iter().filter(|rule| !rule.groups.is_empty())),
+                verbs(rules.iter().filter(|rule| !rule.paths.is_empty())),
+            ],
             rules,
             is_small: texts <= SCANNED_TEXTS,
             index: OnceLock::new(),
@@ -44,6 +51,14 @@ impl Role {
 
     /// True if a rule permits the action.
     pub(super) fn permits(&self, action: &Action<'_>) -> bool {
+        let [of_resources, of_paths] = self.verbs;
+        let verbs = match action.object {
+            ActionObject::Resource { .. } => of_resources,
+            ActionObject::Path(_) => of_paths,
+        };
+        if !verbs.may_contain(action.verb_set) {
+            return false;
+        }
         if self.is_small {
             return self.rules.iter().any(|rule| rule.permits(action));
         }
@@ -52,6 +67,10 @@ impl Role {
             .get_or_init(|| Permissions::of(self.rules.iter().map(|rule| (0, rule))));
         index.find(action).is_some()
     }
+}
+
+fn verbs<'r>(rules: impl Iterator<Item = &'r Rule>) -> VerbSet {
+    VerbSet::of(rules.flat_map(|rule| &rule.verbs).map(String::as_str))
 }
 
 impl Keyed for Role {

@@ -9,6 +9,7 @@ use super::binding::{Binding, Grant};
 use super::permissions::Permissions;
 use super::policy::{LISTED_PROBLEMS, Roles};
 use super::sharded::{Key, Keyed};
+use super::user_grants::ResolvedGrant;
 
 /// The number of roles up to which each is looked at. The permissions of more are merged.
 const VISITED_ROLES: usize = 16;
@@ -74,12 +75,20 @@ impl SubjectGrants {
         }
     }
 
-    /// Returns the first grant whose role permits the action.
-    pub(super) fn find(&self, action: &Action<'_>, roles: &Roles) -> Option<&Arc<Grant>> {
-        if self.grants.len() <= VISITED_ROLES {
-            let permits = |grant: &&Arc<Grant>| roles.get(&grant.binding).is_some_and(|role| role.permits(action));
-            return self.grants.iter().find(permits);
+    /// Adds the grants whose roles exist to `resolved`, in order.
+    pub(super) fn resolve(subject: &Arc<Self>, roles: &Roles, resolved: &mut Vec<ResolvedGrant>) {
+        if subject.grants.len() > VISITED_ROLES {
+            return resolved.push(ResolvedGrant::Many(Arc::clone(subject)));
         }
+        let each = subject.grants.iter().filter_map(|grant| {
+            let role = roles.get(&grant.binding)?;
+            Some(ResolvedGrant::One(Arc::clone(grant), Arc::clone(role)))
+        });
+        resolved.extend(each);
+    }
+
+    /// Returns the first grant whose role permits the action, by the merged permissions of all roles.
+    pub(super) fn find_merged(&self, action: &Action<'_>, roles: &Roles) -> Option<&Arc<Grant>> {
         let owner = self.merged(roles).permissions.find(action)?;
         self.grants.get(owner as usize)
     }

@@ -72,7 +72,7 @@ fn target<'a>(text: &'a str, namespace: &'a str, name: &'a str) -> Target<'a> {
 
 fn find(policy: &Policy, user: &UserInfo, verb: &str, target: &Target<'_>) -> Option<String> {
     let grant = policy.find(user, &Action::new(verb, target));
-    grant.map(ToString::to_string)
+    grant.map(|grant| grant.to_string())
 }
 
 #[track_caller]
@@ -469,4 +469,34 @@ fn an_explanation_names_what_decides_and_what_is_missing() {
             .len(),
         1
     );
+}
+
+#[test]
+fn cached_grants_do_not_outlive_a_change() {
+    let mut policy = Policy::default();
+    let ann = user("ann", &["dev"]);
+    let [pod, other] = ["n", "m"].map(|namespace| target("pods", namespace, ""));
+    let allowed = |policy: &Policy, target: &Target<'_>| policy.find(&ann, &Action::new("get", target)).is_some();
+    assert!(!allowed(&policy, &pod));
+    let role = || Role::new("n", "reader", vec![rule(&["get"], &[""], &["pods"], &[])]);
+    policy.set_role(role());
+    let group = subject(SubjectKind::Group, "dev");
+    let readers = binding("n", "readers", (RoleKind::Role, "reader"), vec![group]);
+    policy.set_binding(readers);
+    for _ in 0..2 {
+        assert!(
+            allowed(&policy, &pod) && !allowed(&policy, &other),
+            "in one namespace only"
+        );
+    }
+    let before = policy.clone();
+    policy.remove_role("n", "reader");
+    assert!(
+        allowed(&before, &pod) && !allowed(&policy, &pod),
+        "the role was removed"
+    );
+    policy.set_role(role());
+    assert!(allowed(&policy, &pod), "and is there again");
+    policy.remove_binding("n", "readers");
+    assert!(!allowed(&policy, &pod), "the binding was removed");
 }
