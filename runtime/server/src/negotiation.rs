@@ -82,8 +82,6 @@ pub enum Acceptable {
     Scale,
     /// A resource's list, or a watch of it.
     Collection,
-    /// A watch that begins with the resource's list, whose end a bookmark marks. It has no Tables.
-    StreamedList,
 }
 
 impl Format {
@@ -149,10 +147,6 @@ impl Acceptable {
             "status" if extensions.status_as_table => Acceptable::Object,
             _ => Acceptable::Part,
         }
-    }
-
-    fn has_tables(self) -> bool {
-        !matches!(self, Acceptable::Part | Acceptable::StreamedList)
     }
 }
 
@@ -294,7 +288,7 @@ fn satisfy(clause: &Clause<'_>, format: Format, acceptable: Acceptable) -> Optio
         _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || acceptable == Acceptable::Plain => {
             return None;
         }
-        Some("Table") if format != Format::Protobuf && acceptable.has_tables() => Target::Table,
+        Some("Table") if format != Format::Protobuf && acceptable != Acceptable::Part => Target::Table,
         Some("PartialObjectMetadata") => Target::PartialObject,
         Some("PartialObjectMetadataList") => Target::PartialObjectList,
         _ => return None,
@@ -335,7 +329,7 @@ fn nothing_accepted(request: &Parts) -> ApiError {
 fn nothing_offered(acceptable: Acceptable, features: &Features) -> ApiError {
     let streams: &[&str] = match acceptable {
         Acceptable::Plain | Acceptable::Object | Acceptable::Part | Acceptable::Scale => &[],
-        Acceptable::Collection | Acceptable::StreamedList => &[
+        Acceptable::Collection => &[
             "application/json;stream=watch",
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],

@@ -102,11 +102,6 @@ impl<'q> ListOptions<'q> {
         self.send_initial_events == Some(true)
     }
 
-    /// True for a watch in place of a list: with the initial objects, and a bookmark behind them.
-    pub(crate) fn is_streamed_list(&self) -> bool {
-        self.requests_state() && self.bookmarks
-    }
-
     /// True if the client accepts any state, in one page.
     pub(crate) fn accepts_any_state(&self) -> bool {
         self.resource_version == "0"

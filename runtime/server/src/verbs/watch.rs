@@ -41,11 +41,8 @@ impl Endpoint {
     ///
     /// Once the parameters are valid, the answer is 200, or a WebSocket: later errors are `ERROR` events.
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
-        let mut output = self.negotiate(&call.parts, Acceptable::Collection)?;
+        let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let options = ListOptions::for_watch(call.query(), &call.ctx.features)?;
-        if output.target == Target::Table && options.is_streamed_list() {
-            output = self.negotiate(&call.parts, Acceptable::StreamedList)?;
-        }
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
         let shown = match output.target {
@@ -123,7 +120,7 @@ impl Endpoint {
                 let (page, watcher) = collection.list_and_watch(&query);
                 let initial = Initial {
                     entries: page.entries.into(),
-                    end: options.is_streamed_list().then_some(page.revision),
+                    end: (options.bookmarks && options.requests_state()).then_some(page.revision),
                     scope: if call.namespace().is_empty() {
                         "cluster"
                     } else {

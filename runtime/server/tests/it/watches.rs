@@ -198,21 +198,22 @@ async fn a_streamed_list_ends_with_a_bookmark() {
 }
 
 #[tokio::test]
-async fn a_streamed_list_has_no_tables() {
+async fn a_streamed_list_has_tables_up_to_its_bookmark() {
     let server = Server::with_places().await;
     server.note("a", "{}").await;
-    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
     let streamed = format!("{NOTES}?watch=1&allowWatchBookmarks=true&{STREAMED}");
-    assert_eq!(server.get_as(table, &streamed).await.code, 406);
-    let also_plain = format!("{table},application/json");
-    for (accept, path, kind) in [
-        (&*also_plain, streamed, "Note"),
-        (table, format!("{NOTES}?watch=1"), "Table"),
-        (table, format!("{NOTES}?watch=1&{STREAMED}"), "Table"),
+    let mut watch = Watch::accepting("application/json;as=Table;v=v1;g=meta.k8s.io", &server, &streamed).await;
+    for (kind, row) in [
+        ("ADDED", "/object/rows/0/object/metadata/name"),
+        (
+            "BOOKMARK",
+            "/object/rows/0/object/metadata/annotations/k8s.io~1initial-events-end",
+        ),
     ] {
-        let mut watch = Watch::accepting(accept, &server, &path).await;
         let event = watch.next().await.expect("an event");
-        assert_eq!(text(&event, "/object/kind"), kind, "{path}");
+        assert_eq!(text(&event, "/type"), kind);
+        assert_eq!(text(&event, "/object/kind"), "Table");
+        assert!(event.pointer(row).is_some(), "{event}");
     }
 }
 
