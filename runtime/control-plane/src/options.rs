@@ -304,9 +304,9 @@ impl Options {
             .fold(Switches::default(), Switches::and)
     }
 
-    /// Returns the features that are on by all `--feature-gates` flags; the last one of each name wins.
-    #[must_use]
-    pub fn features(&self) -> FeatureGates {
+    /// Returns the features that are on by all `--feature-gates` flags; the last one of each name wins. Those of the program's
+    /// components are added by `Program::features`.
+    pub(crate) fn features(&self) -> FeatureGates {
         let flags = self.feature_gates.iter().cloned();
         flags.fold(FeatureGates::default(), FeatureGates::and)
     }
