@@ -43,37 +43,17 @@ const TRUNCATED: &str = "...TRUNCATED";
 
 /// The texts of a head that have to be made; most borrow from it.
 pub(super) struct HeadTexts<'a> {
-    id: &'a str,
-    uri: Cow<'a, str>,
-    verb: Cow<'static, str>,
-    agent: Cow<'a, str>,
-}
-
-/// The texts of a head.
-#[derive(Clone, Copy)]
-pub(super) struct ReadTexts<'a> {
-    pub(super) id: &'a str,
-    pub(super) uri: &'a str,
-    pub(super) verb: &'a str,
-    pub(super) agent: &'a str,
+    pub(super) uri: Cow<'a, str>,
+    pub(super) verb: Cow<'static, str>,
+    pub(super) agent: Cow<'a, str>,
 }
 
 impl<'a> HeadTexts<'a> {
     pub(super) fn of(head: &'a Head) -> Self {
         Self {
-            id: &head.id,
             uri: target(&head.uri),
             verb: head.request.verb(),
             agent: user_agent(head.agent.as_ref()),
-        }
-    }
-
-    pub(super) fn read(&self) -> ReadTexts<'_> {
-        ReadTexts {
-            id: self.id,
-            uri: &self.uri,
-            verb: &self.verb,
-            agent: &self.agent,
         }
     }
 }

@@ -15,7 +15,7 @@ use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::{json, meta};
 
 use super::Audit;
-use super::head::{Head, HeadTexts, ReadTexts};
+use super::head::{Head, HeadTexts};
 
 /// The message of a request whose client disconnected before there was an answer.
 const CLOSED_EARLY: &str = "Connection closed early";
@@ -237,7 +237,7 @@ impl AuditRecord {
 
     fn send_arrival(&self, arrival: &Arrival, state: &State) -> Result<(), Failed> {
         let texts = HeadTexts::of(&self.head);
-        self.audit.record(&[self.arrival_event(&texts.read(), arrival, state)])
+        self.audit.record(&[self.arrival_event(&texts, arrival, state)])
     }
 
     /// Records a stage after the arrival, which is recorded with it if it is still held back.
@@ -247,7 +247,6 @@ impl AuditRecord {
             return arrival.map_or(Ok(()), |arrival| self.send_arrival(&arrival, state));
         }
         let texts = HeadTexts::of(&self.head);
-        let texts = texts.read();
         let annotations = self.annotations.collected();
         let event = Event {
             impersonated: state.impersonated.as_deref(),
@@ -265,7 +264,7 @@ impl AuditRecord {
         }
     }
 
-    fn arrival_event<'a>(&'a self, texts: &ReadTexts<'a>, arrival: &'a Arrival, state: &'a State) -> Event<'a> {
+    fn arrival_event<'a>(&'a self, texts: &'a HeadTexts<'_>, arrival: &'a Arrival, state: &'a State) -> Event<'a> {
         const NONE: &AnnotationTexts = &BTreeMap::new();
         let annotations = arrival.annotations.as_deref().unwrap_or(NONE);
         self.event(texts, Stage::RequestReceived, state, annotations)
@@ -274,7 +273,7 @@ impl AuditRecord {
     /// An event at the time of the arrival, with the facts that are known then.
     fn event<'a>(
         &'a self,
-        texts: &ReadTexts<'a>,
+        texts: &'a HeadTexts<'_>,
         stage: Stage,
         state: &'a State,
         annotations: &'a AnnotationTexts,
@@ -282,15 +281,15 @@ impl AuditRecord {
         let head = &self.head;
         Event {
             level: self.decision.level,
-            id: texts.id,
+            id: &head.id,
             stage,
-            uri: texts.uri,
-            verb: texts.verb,
+            uri: &texts.uri,
+            verb: &texts.verb,
             user: head.user.as_deref(),
             impersonated: None,
             impersonation_constraint: "",
             source_ips: &head.source_ips,
-            user_agent: texts.agent,
+            user_agent: &texts.agent,
             object: head.request.object().map(|object| completed(object, &state.sent)),
             status: &[],
             code: 0,

@@ -173,7 +173,7 @@ fn begin(
     let waited = ctx.received.elapsed();
     let received = jiff::Timestamp::now() - waited;
     let head = Head {
-        id: ctx.id.text(&mut [0; 36]).to_owned(),
+        id: ctx.id.to_string(),
         uri: origin.uri().clone(),
         request: Arc::clone(&ctx.info) as Arc<dyn RecordedRequest>,
         user,

@@ -116,14 +116,6 @@ impl RequestId {
 }
 
 impl RequestId {
-    /// Returns the id as text; a new one is written into `buffer`.
-    pub(crate) fn text<'b>(&'b self, buffer: &'b mut [u8; 36]) -> &'b str {
-        match &self.0 {
-            Id::New(id) => id.hyphenated().encode_lower(buffer),
-            Id::Given(id) => id,
-        }
-    }
-
     /// Writes the id into `buffer`, cut to its size, and returns the written part.
     pub(crate) fn write<'b>(&self, buffer: &'b mut [u8; 64]) -> &'b [u8] {
         match &self.0 {
