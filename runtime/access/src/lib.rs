@@ -9,7 +9,6 @@ pub mod admission;
 pub mod audit;
 pub mod authentication;
 pub mod authorization;
-mod name_hash;
 pub mod outcome;
 pub mod secret;
 pub mod upgrade;

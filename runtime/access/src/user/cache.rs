@@ -1,11 +1,12 @@
 //! Results that are computed from users.
 
 use std::fmt;
+use std::hash::BuildHasher as _;
 
 use arc_swap::ArcSwapOption;
+use foldhash::quality::RandomState;
 
 use super::UserInfo;
-use crate::name_hash::NameHasher;
 
 /// The number of users whose results are known.
 const USERS: usize = 256;
@@ -15,7 +16,7 @@ const USERS: usize = 256;
 /// The owner replaces the cache whenever something else changes on which results depend. Readers take no lock. Users whose names
 /// have the same place replace each other.
 pub struct UserCache<T> {
-    hasher: NameHasher,
+    hasher: RandomState,
     places: Box<[ArcSwapOption<CachedResult<T>>]>,
 }
 
@@ -29,7 +30,7 @@ struct CachedResult<T> {
 impl<T> Default for UserCache<T> {
     fn default() -> Self {
         Self {
-            hasher: NameHasher::new(),
+            hasher: RandomState::default(),
             places: (0..USERS).map(|_| ArcSwapOption::empty()).collect(),
         }
     }
@@ -38,7 +39,7 @@ impl<T> Default for UserCache<T> {
 impl<T> UserCache<T> {
     /// Passes the result for `user` to `read`. It is computed if it is not known.
     pub fn with<R>(&self, user: &UserInfo, compute: impl FnOnce() -> T, read: impl FnOnce(&T) -> R) -> R {
-        let hash = self.hasher.hash([&user.name, ""], false);
+        let hash = self.hasher.hash_one(&user.name);
         let place = &self.places[(hash % USERS as u64) as usize];
         if let Some(known) = &*place.load()
             && known.name == user.name

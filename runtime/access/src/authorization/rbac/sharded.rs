@@ -1,16 +1,16 @@
 //! A map whose clones share what did not change.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use crate::name_hash::NameHasher;
+use foldhash::quality::RandomState;
 
 /// The number of shards. A change of a cloned map copies one of them, and a clone costs a pointer for each.
 const SHARDS: usize = 128;
 
 /// The key of an item: a namespace, which is empty in the whole cluster, and a name of some sort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key<'a> {
     pub(super) namespace: &'a str,
     /// True for the name of a group.
@@ -36,7 +36,8 @@ pub(super) trait Keyed {
 /// Items by their keys. A lookup borrows the parts of its key, and hashes them once.
 #[derive(Debug)]
 pub(super) struct Sharded<T> {
-    hasher: NameHasher,
+    /// Clients cannot choose names with equal hashes, and equal hashes would only make lookups slower.
+    hasher: RandomState,
     shards: Vec<Arc<Shard<T>>>,
 }
 
@@ -47,7 +48,7 @@ impl<T> Default for Sharded<T> {
     fn default() -> Self {
         let empty = Arc::new(Shard::default());
         Self {
-            hasher: NameHasher::new(),
+            hasher: RandomState::default(),
             shards: vec![empty; SHARDS],
         }
     }
@@ -103,7 +104,7 @@ impl<T: Keyed> Sharded<T> {
 
     /// Returns the hash of a key, and the index of its shard.
     fn find(&self, key: Key<'_>) -> (u64, usize) {
-        let hash = self.hasher.hash([key.namespace, key.name], key.is_group);
+        let hash = self.hasher.hash_one(key);
         // The map of the shard uses the lowest and the highest bits.
         (hash, (hash >> 32) as usize % SHARDS)
     }
