@@ -46,6 +46,7 @@ use crate::options::{ControllerName, Controllers};
 use crate::periodic::{self, Periodic};
 use crate::reconciler::{self, Reconcile};
 use crate::resource_client::{ResourceClient, text};
+use planesmith_server::task;
 
 /// The field manager of controllers: the same as with a kube-controller-manager.
 pub const MANAGER: &str = "kube-controller-manager";
@@ -113,7 +114,7 @@ impl<'a> Controller<'a> {
         };
         let leadership = leadership.cloned();
         server.with_start_hook(Hook::new(self.hook, move |shutdown| async move {
-            tokio::spawn(async move {
+            task::spawn(async move {
                 let leads = match leadership {
                     Some(leadership) => leadership.begins().await,
                     None => true,

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::bootstrap::system_namespaces;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::resource_client::text;
+use planesmith_server::task;
 
 /// The time for which a lease is valid after it was renewed, in seconds.
 const DURATION: u64 = 15;
@@ -47,7 +48,7 @@ impl Leadership {
             observed: None,
         };
         let hook = Hook::new("start-leader-election", move |shutdown| async move {
-            tokio::spawn(candidate.run(tell, shutdown));
+            task::spawn(candidate.run(tell, shutdown));
             Ok(())
         });
         (Self { leads }, hook.after(system_namespaces::HOOK))

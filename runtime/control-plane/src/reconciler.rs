@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::delaying_queue::{DelayingQueue, Delays};
 use crate::loopback::LoopbackError;
 use crate::resource_client::{self, ResourceClient};
+use planesmith_server::task;
 
 /// The number of objects that are reconciled at once; writes that wait for the disk together are one write.
 const CONCURRENCY: usize = 64;
@@ -68,7 +69,7 @@ pub async fn start<R: Reconcile>(work: R, mut shutdown: Shutdown) {
         () = shutdown.requested() => return,
         () = reconcile_due(&work, all, &mut queue) => {}
     }
-    tokio::spawn(follow(work, watchers, queue, shutdown));
+    task::spawn(follow(work, watchers, queue, shutdown));
 }
 
 async fn follow<R: Reconcile>(

@@ -33,6 +33,7 @@ use crate::program::Program;
 use crate::running::Running;
 use crate::shared_store::SharedStore;
 use crate::storage::{StorePlace, open_storage, settings};
+use planesmith_server::task;
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
@@ -130,7 +131,7 @@ impl Server {
             // A full disk does not stop a server that can be read.
             tracing::warn!(%error, folder = %self.data_dir.display(), "the command status will not find the server");
         }
-        let renewal = self.renewal.map(|renewal| tokio::spawn(renewal.run()));
+        let renewal = self.renewal.map(|renewal| task::spawn(renewal.run()));
         // The server's own tasks may request something until the store is closed.
         let front = self.prepared.front();
         let result = self.prepared.run(self.listener, signals).await;

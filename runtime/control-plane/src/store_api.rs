@@ -29,6 +29,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use crate::options::Options;
 use crate::shared_store::SharedStore;
 use crate::storage::StorePlace;
+use planesmith_server::task;
 
 /// The path of a backup: GET.
 pub(crate) const BACKUP: &str = "/planesmith/store/backup";
@@ -205,7 +206,7 @@ impl StoreApi {
         let pieces = Pieces::new(self, content);
         let (sender, receiver) = mpsc::channel(AHEAD);
         let is_complete = Arc::new(AtomicBool::new(false));
-        tokio::spawn(pieces.send(sender, Arc::clone(&is_complete), permit));
+        task::spawn(pieces.send(sender, Arc::clone(&is_complete), permit));
         let body = Body::from_stream(stream::unfold(
             (receiver, is_complete),
             |(mut receiver, is_complete)| async move {

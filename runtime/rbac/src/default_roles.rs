@@ -22,6 +22,7 @@ pub(crate) use self::table::BASIC;
 use self::table::{TableError, Tables};
 use crate::GROUP;
 use crate::stored_policy::StoredPolicy;
+use planesmith_server::task;
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
@@ -49,7 +50,7 @@ pub(crate) fn hook(
     let all = all.zip(of("roles").zip(of("rolebindings")));
     Ok(all.map(|((cluster_roles, cluster_bindings), (roles, bindings))| {
         Hook::new("rbac/bootstrap-roles", move |shutdown| async move {
-            tokio::spawn(policy.follow(shutdown));
+            task::spawn(policy.follow(shutdown));
             let made = async {
                 migration::aggregated_roles(&cluster_roles).await?;
                 migration::split_bindings(&cluster_bindings).await?;

@@ -49,6 +49,7 @@ mod signatures;
 pub mod spdy;
 pub mod stores;
 mod table;
+pub mod task;
 pub mod trace;
 mod trust_anchors;
 pub mod verbs;

@@ -35,6 +35,7 @@ use self::slots::ConnectionSlots;
 use crate::connection::Connection;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
+use crate::task;
 
 /// Time that connections in other protocols have to send their closing messages when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -148,7 +149,7 @@ impl Listener {
         let reload = self
             .tls
             .clone()
-            .map(|tls| tokio::spawn(async move { tls.keep_fresh().await }));
+            .map(|tls| task::spawn(async move { tls.keep_fresh().await }));
         loop {
             let next = async {
                 let permit = slots.permit().await;
@@ -160,7 +161,7 @@ impl Listener {
             };
             let slot = slots.register(permit);
             let (sessions, tls, signal) = (Arc::clone(&sessions), self.tls.clone(), closing.signal());
-            tokio::spawn(async move {
+            task::spawn(async move {
                 sessions.run(stream, peer, tls.as_ref(), signal, slot).await;
             });
         }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::task;
 use tokio::task::JoinHandle;
 
 /// Work that may take long or block a thread; aborted when this is dropped.
@@ -13,7 +14,7 @@ pub struct OwnTask<T>(JoinHandle<T>);
 impl<T: Send + 'static> OwnTask<T> {
     /// Begins `work`.
     pub fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(tokio::spawn(work))
+        Self(task::spawn(work))
     }
 }
 

@@ -20,6 +20,7 @@ use planesmith_machinery::feature::Features;
 use self::idle::IdleTimeout;
 use crate::features::TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS;
 use crate::proxy::{Link, Target};
+use crate::task;
 use crate::websocket::{ChannelHandshake, offers_protocol};
 
 /// The protocol of clients. Version 5 of remote commands can close stdin alone.
@@ -55,7 +56,7 @@ pub fn translate(request: &Parts, target: Target, link: Link, flags: StreamFlags
         Ok(accepted) => accepted,
         Err(refused) => return *refused,
     };
-    tokio::spawn(async move {
+    task::spawn(async move {
         match upgrade.await {
             Ok(client) => {
                 let client = IdleTimeout::new(TokioIo::new(client), IDLE_LIMIT);

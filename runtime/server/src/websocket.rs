@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_util::stream::SplitSink;
+use futures_util::stream::{BoxStream, SplitSink};
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::StatusCode;
 use http::request::Parts;
@@ -28,6 +28,7 @@ pub(crate) use self::handshake::{is_asked_for, offered_protocols, offers_protoco
 use self::messages::messages;
 pub(crate) use self::messages::push_message;
 use crate::response;
+use crate::task;
 
 /// Maximum time for a client to read one chunk.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(60);
@@ -37,7 +38,7 @@ const MAX_IGNORED: usize = 64 << 10;
 
 /// Upgrades to WebSocket and sends the messages in `chunks` (see [`push_message`]), until they end or the client closes the
 /// connection.
-pub(crate) fn answer(request: &Parts, chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+pub(crate) fn answer(request: &Parts, chunks: BoxStream<'static, Bytes>) -> Response {
     let handshake = match Handshake::read(request) {
         Ok(handshake) => handshake,
         Err(refused) => return refused.response(),
@@ -45,7 +46,7 @@ pub(crate) fn answer(request: &Parts, chunks: impl Stream<Item = Bytes> + Send +
     let Some(upgrade) = request.extensions.get::<OnUpgrade>().cloned() else {
         return response::plain_text(StatusCode::BAD_REQUEST, "the connection cannot change its protocol\n");
     };
-    tokio::spawn(async move {
+    task::spawn(async move {
         let sent = match upgrade.await {
             Ok(connection) => serve(TokioIo::new(connection), chunks, CHUNK_TIMEOUT).await,
             Err(error) => Err(Error::Io(std::io::Error::other(error))),

@@ -13,6 +13,7 @@ use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::periodic::{self, Periodic};
 use crate::resource_client::{ResourceClient, text};
+use planesmith_server::task;
 
 /// The feature gate.
 pub(crate) const GATE: &str = "APIServerIdentity";
@@ -49,13 +50,13 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
     };
     let hold = Hook::new(HOOK, move |shutdown| async move {
         lease.renew_or_warn().await;
-        tokio::spawn(lease.hold(shutdown));
+        task::spawn(lease.hold(shutdown));
         Ok(())
     });
     let collect = Hook::new(
         "start-kube-apiserver-identity-lease-garbage-collector",
         move |shutdown| async move {
-            tokio::spawn(periodic::run(OldLeases { leases }, shutdown));
+            task::spawn(periodic::run(OldLeases { leases }, shutdown));
             Ok(())
         },
     );

@@ -12,6 +12,7 @@ use planesmith_store::{EventKind, WatchFrom, Watcher};
 use serde_json::json;
 
 use crate::loopback::{Loopback, LoopbackError};
+use planesmith_server::task;
 
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
@@ -33,7 +34,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
         let watcher = watcher.map_err(|error| refused(&error))?;
         let made = make_all(&namespaces, &loopback).await;
         made.map_err(|error| refused(&error))?;
-        tokio::spawn(keep(namespaces, watcher, loopback, shutdown));
+        task::spawn(keep(namespaces, watcher, loopback, shutdown));
         Ok(())
     }))
 }

@@ -38,6 +38,7 @@ use super::served_kinds::{KindChanges, ServedKind, ServedKinds};
 use crate::delaying_queue::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
+use futures_util::FutureExt as _;
 
 /// The number of objects that are processed at the same time.
 const WORKERS: usize = 20;
@@ -111,16 +112,16 @@ impl GarbageCollector {
     pub(super) async fn run(mut self, mut shutdown: Shutdown) {
         let mut tasks = JoinSet::new();
         let mut others = self.directory.changes();
-        tasks.spawn(Arc::clone(&self.shared).work());
+        tasks.spawn(Arc::clone(&self.shared).work().boxed());
         let mut known_remote: Option<Arc<[RemoteVersion]>> = None;
         loop {
             for follower in self.shared.learn(self.served.changes()) {
-                tasks.spawn(follower.run(Arc::clone(&self.shared)));
+                tasks.spawn(follower.run(Arc::clone(&self.shared)).boxed());
             }
             let remote = Arc::clone(&self.directory.load().remote);
             if !known_remote.is_some_and(|known| Arc::ptr_eq(&known, &remote)) {
                 for follower in self.shared.learn_remote(RemoteKinds::from_versions(&remote)) {
-                    tasks.spawn(follower.run(Arc::clone(&self.shared)));
+                    tasks.spawn(follower.run(Arc::clone(&self.shared)).boxed());
                 }
             }
             known_remote = Some(remote);

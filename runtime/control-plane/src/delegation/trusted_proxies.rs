@@ -12,6 +12,7 @@ use x509_parser::pem::Pem;
 
 use super::Host;
 use crate::bootstrap::cluster_authentication;
+use planesmith_server::task;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
@@ -44,7 +45,7 @@ impl TrustedProxies {
                 }
                 read => read.is_ok(),
             };
-            tokio::spawn(async move {
+            task::spawn(async move {
                 loop {
                     let wait = if known { INTERVAL } else { RETRY };
                     tokio::select! {

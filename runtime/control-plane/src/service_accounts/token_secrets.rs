@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::loopback::Loopback;
 use crate::resource_client::{ResourceClient, text};
+use planesmith_server::task;
 
 /// The type of such secrets.
 pub(crate) const TYPE: &str = "kubernetes.io/service-account-token";
@@ -87,7 +88,7 @@ impl TokenSecrets for StoredTokenSecrets {
         }
         let (secrets, noting) = (self.secrets.clone(), Arc::clone(&self.noting));
         let change = json!({"metadata": {"uid": secret["metadata"]["uid"], "labels": {LAST_USED: today}}});
-        tokio::spawn(async move {
+        task::spawn(async move {
             let (namespace, name) = (&key.0, &key.1);
             if let Err(error) = secrets.merge(namespace, name, &change).await {
                 tracing::warn!(namespace, name, %error, "the last use of a token cannot be recorded");

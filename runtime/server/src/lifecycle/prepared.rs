@@ -16,6 +16,7 @@ use crate::hooks::{self, Hook, HookError};
 use crate::installation::Installing;
 use crate::listener::Listener;
 use crate::shutdown::{Shutdown, Stop};
+use crate::task;
 
 /// A whole chain behind its filters, ready to run.
 #[derive(Debug)]
@@ -120,7 +121,7 @@ impl PreparedServer {
         } = self;
         let (close, closed) = Stop::new();
         let serving = listener.serve(front, config.connections, closed, config.request_timeout);
-        let mut serving = tokio::spawn(serving);
+        let mut serving = task::spawn(serving);
         drop(installing);
         tokio::select! {
             // A ready server counts as started, even if it is told to stop at the same moment.

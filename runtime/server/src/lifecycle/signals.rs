@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::task;
 use tokio::sync::mpsc;
 
 /// Signals that stop the server: the first one shuts it down in order, the second one at once.
@@ -33,7 +34,7 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let (sender, signals) = Self::manual();
         let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        tokio::spawn(async move {
+        task::spawn(async move {
             loop {
                 tokio::select! {
                     heard = terminate.recv() => if heard.is_none() { return },

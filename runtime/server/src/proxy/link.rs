@@ -20,6 +20,7 @@ use super::answer::AnswerBody;
 use super::connection_pool::ConnectionPool;
 use super::page_limits::PageLimits;
 use super::{Destination, Target, handshake};
+use crate::task;
 
 /// Opens connections to other servers; cheap to clone. Clones share the limits of the work on pages.
 #[derive(Clone, Debug)]
@@ -197,7 +198,7 @@ where
 {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Ends with the answer, or when its body is dropped.
-    tokio::spawn(async move {
+    task::spawn(async move {
         if let Err(error) = connection.with_upgrades().await {
             tracing::debug!(%error, "a connection to a backend broke");
         }

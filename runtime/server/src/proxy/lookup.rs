@@ -6,6 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::task;
 use tokio::sync::{Semaphore, watch};
 
 /// Maximum number of concurrent lookups; each uses one thread.
@@ -103,7 +104,7 @@ impl Lookups {
             running: Arc::clone(&self.running),
         };
         let (threads, timeout) = (Arc::clone(&self.threads), self.timeout);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let _end = end;
             // No request waits longer for a lookup that has not begun. The semaphore is never closed.
             let Ok(Ok(thread)) = tokio::time::timeout(timeout, threads.acquire_owned()).await else {

@@ -25,6 +25,7 @@ use crate::endpoint::Call;
 use crate::features::PORT_FORWARD_WEBSOCKETS;
 use crate::response;
 use crate::spdy;
+use crate::task;
 use crate::websocket::{ChannelHandshake, config, offered_protocols, offers_protocol};
 
 /// The prefix of the protocols of SPDY streams, as clients offer them in WebSocket.
@@ -81,7 +82,7 @@ pub async fn tunnel_spdy(call: &Call, target: &Target, link: &Link) -> ApiResult
         Err(refused) => return Ok(*refused),
     };
     let backend = hyper::upgrade::on(&mut answer);
-    tokio::spawn(async move {
+    task::spawn(async move {
         let relayed = match tokio::try_join!(client, backend) {
             Ok((client, backend)) => relay(TokioIo::new(client), TokioIo::new(backend)).await,
             Err(error) => Err(Error::Io(io::Error::other(error))),

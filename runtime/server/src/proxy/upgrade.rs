@@ -11,6 +11,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{AnswerBody, Link, LinkError, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
+use crate::task;
 
 /// Forwards a request that upgrades its connection, and relays all bytes in both directions from then on. An answer
 /// that refuses the upgrade is returned to the client unchanged.
@@ -36,7 +37,7 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     let mut response = Response::new(Body::empty());
     *response.status_mut() = answer.status();
     *response.headers_mut() = answer.headers().clone();
-    tokio::spawn(async move {
+    task::spawn(async move {
         let (client, backend) = match tokio::try_join!(client, backend) {
             Ok(both) => both,
             Err(error) => return tracing::debug!(%error, "a connection was not upgraded"),

@@ -183,7 +183,7 @@ fn answer(
     chunks: impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static,
 ) -> Response {
     if websocket::is_asked_for(&call.parts.headers) {
-        return websocket::answer(&call.parts, chunks.map(|Ok(chunk)| chunk));
+        return websocket::answer(&call.parts, chunks.map(|Ok(chunk)| chunk).boxed());
     }
     let media_type = output.format.stream_media_type().unwrap_or_default();
     response::stream(StatusCode::OK, media_type, Body::from_stream(chunks))

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 
+use crate::task;
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::mpsc;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc;
 /// is dropped.
 pub(super) fn run<T: Send + 'static>(chunks: impl Stream<Item = T> + Send + 'static) -> impl Stream<Item = T> + Send {
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(async move {
+    task::spawn(async move {
         let mut chunks = pin!(chunks);
         loop {
             let chunk = tokio::select! {
