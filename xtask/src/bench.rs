@@ -49,7 +49,7 @@ mod watchers;
 pub(crate) struct Bench {
     /// Measure only this row, such as `get` or `create`; can be repeated. A name that is not a row prints the names of all rows.
     /// Rows that take minutes are only measured when they are named: `definitions-churn` creates and deletes 1,000 definitions ten
-    /// times, and compares the memory after the tenth round with that after the second; `million-start` fills a server with a
+    /// times, and compares the memory of the latter half of the rounds with the former; `million-start` fills a server with a
     /// million objects, kills it, and starts it again; `get-beside-flood` and `get-beside-crowd` send many requests and hold many
     /// connections beside a GET; `get-protected` and `create-protected` compare servers with and without access control.
     #[arg(long, value_name = "ROW")]

@@ -74,9 +74,19 @@ pub(crate) struct Assembled {
 /// Returns the objects of a server, with the admission plugins of `program`.
 fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stores> {
     let admission = admission_chain(program, initializer)?;
+    let requests = &initializer.options.requests;
     let options = StoresOptions {
         metrics: Arc::clone(&initializer.metrics),
+        min_watch: requests.min_watch(),
+        collects_garbage: requests.enable_garbage_collector,
         ..StoresOptions::new(Arc::clone(&initializer.authorizer))
+    };
+    let options = match requests.delete_collection_workers {
+        Some(deletions) => StoresOptions {
+            deletions: deletions.into(),
+            ..options
+        },
+        None => options,
     };
     let scheme = Arc::clone(initializer.scheme);
     Ok(Stores::with_options(
@@ -200,7 +210,7 @@ pub(crate) fn assemble(
     let tables: Vec<_> = front_tables.chain(core.tables()).collect();
     kinds.connect(&tables);
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
-    let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
+    let core = service_accounts::with_openid(core, &keys, &announcement.external_address(), keys_url);
     let core = bootstrap::with_bootstrap(
         core,
         &tables,

@@ -28,6 +28,8 @@ pub struct Announcement {
     pub endpoint: Option<IpAddr>,
     /// The port that it listens on.
     pub port: u16,
+    /// The host, perhaps with a port, that an operator gives to clients in place of the address; empty without one.
+    pub external_host: String,
     /// The authorities and headers that servers behind this one can trust.
     pub authentication: ClusterAuthentication,
     /// The authority of the serving certificate, PEM.
@@ -39,6 +41,20 @@ impl Announcement {
     #[must_use]
     pub fn public_address(&self) -> String {
         SocketAddr::new(self.address, self.port).to_string()
+    }
+
+    /// Returns the host and port that clients are given.
+    #[must_use]
+    pub fn external_address(&self) -> String {
+        let host = &self.external_host;
+        let with_port = host.rsplit_once(':');
+        let has_port = with_port.is_some_and(|(name, _)| !name.contains(':') || name.ends_with(']'));
+        match host.as_str() {
+            "" => self.public_address(),
+            _ if has_port => host.clone(),
+            _ if with_port.is_some() && !host.starts_with('[') => format!("[{host}]:{}", self.port),
+            _ => format!("{host}:{}", self.port),
+        }
     }
 }
 
@@ -65,4 +81,31 @@ pub fn with_bootstrap(
     let hooks = namespaces.chain(of_components);
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));
     hooks.chain(storage_versions).fold(server, ApiServer::with_start_hook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_given_a_host_with_a_port() {
+        for (external, expected) in [
+            ("", "192.0.2.7:6443"),
+            ("api.example.com", "api.example.com:6443"),
+            ("api.example.com:443", "api.example.com:443"),
+            ("2001:db8::1", "[2001:db8::1]:6443"),
+            ("[2001:db8::1]", "[2001:db8::1]:6443"),
+            ("[2001:db8::1]:443", "[2001:db8::1]:443"),
+        ] {
+            let announcement = Announcement {
+                address: IpAddr::from([192, 0, 2, 7]),
+                endpoint: None,
+                port: 6443,
+                external_host: external.to_owned(),
+                authentication: ClusterAuthentication::default(),
+                root_authority: String::new(),
+            };
+            assert_eq!(announcement.external_address(), expected, "{external}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The server's flags: kube-apiserver's names where the feature exists there, and a few of our own.
 
+mod accepted;
 mod aggregation;
 mod authentication;
 mod authorization;
@@ -7,6 +8,7 @@ mod controllers;
 mod go_duration;
 mod history;
 mod key_value;
+mod requests;
 mod service_accounts;
 mod serving;
 mod version;
@@ -19,6 +21,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
 
+pub use self::accepted::AcceptedOptions;
 pub use self::aggregation::AggregationOptions;
 pub use self::authentication::{AuthenticationOptions, TokenReviewVersion};
 pub use self::authorization::AuthorizationMode;
@@ -27,6 +30,7 @@ pub use self::controllers::{ControllerName, Controllers};
 pub use self::go_duration::parse_go_duration;
 pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
+pub use self::requests::RequestOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
 pub use self::version::VersionFlag;
@@ -152,9 +156,13 @@ pub struct Options {
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub shutdown_delay_duration: Duration,
 
-    /// Accepted for compatibility: the cache holds every resource, so sizes have no effect (resource[.group]#size).
-    #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
-    pub watch_cache_sizes: Vec<String>,
+    /// The handling of requests.
+    #[command(flatten)]
+    pub requests: RequestOptions,
+
+    /// Flags without an effect.
+    #[command(flatten)]
+    pub accepted: AcceptedOptions,
 
     /// Log level: 0 warnings, 2 normal operation, 4 also every request, 8 in debug builds also frames of HTTP/2.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
@@ -314,9 +322,10 @@ impl Options {
     /// Returns the embedded controllers that run here: some are left to the server in front, if there is one.
     #[must_use]
     pub fn embedded_controllers(&self) -> Controllers {
-        match self.aggregation.core_kubeconfig() {
-            Some(_) => self.controllers.behind_another(),
-            None => self.controllers.clone(),
+        let is_behind_another = self.aggregation.core_kubeconfig().is_some();
+        match is_behind_another || !self.requests.enable_garbage_collector {
+            true => self.controllers.without_garbage_collector(),
+            false => self.controllers.clone(),
         }
     }
 
@@ -361,13 +370,6 @@ impl Options {
             None => Some(own),
         };
         address.filter(|address| !address.is_loopback())
-    }
-}
-
-fn parse_watch_cache_size(text: &str) -> Result<String, String> {
-    match text.split_once('#') {
-        Some((resource, size)) if !resource.is_empty() && size.parse::<u32>().is_ok() => Ok(text.to_owned()),
-        _ => Err("expected resource[.group]#size, e.g. pods#1000".to_owned()),
     }
 }
 
@@ -434,6 +436,38 @@ mod tests {
         assert!(!options.controllers.enabled("namespace"));
         assert_eq!(options.versions().get("apps/v1"), Some(false));
         assert_eq!(options.verbosity, 4);
+    }
+
+    #[test]
+    fn a_server_that_collects_no_garbage_has_no_collector() {
+        let collects = |flags: &[&str]| {
+            let options = parse(flags).unwrap();
+            options.embedded_controllers().enabled("garbage-collector-controller")
+        };
+        assert!(collects(&[]));
+        assert!(!collects(&["--enable-garbage-collector=false"]));
+    }
+
+    #[test]
+    fn flags_without_an_effect_are_checked() {
+        let accepted = [
+            "--profiling=false",
+            "--contention-profiling",
+            "--watch-cache=false",
+            "--watch-cache-sizes=pods#100",
+            "--vmodule=a=1,b*=2",
+            "--log-flush-frequency=1s",
+            "--permit-address-sharing",
+        ];
+        assert!(parse(&accepted).is_ok());
+        for wrong in [
+            "--vmodule=a",
+            "--log-flush-frequency=5",
+            "--watch-cache=maybe",
+            "--delete-collection-workers=0",
+        ] {
+            assert!(parse(&[wrong]).is_err(), "{wrong}");
+        }
     }
 
     #[test]

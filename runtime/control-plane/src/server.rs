@@ -201,6 +201,7 @@ impl Opened {
             address: options.client_address(),
             endpoint: options.endpoint_address(),
             port: listener.local_addr()?.port(),
+            external_host: options.serving.external_hostname.clone(),
             authentication: identity.authentication()?,
             root_authority: identity.root_authority()?,
         };
@@ -220,7 +221,7 @@ impl Opened {
         };
         let mut config = config(options, &proxies, assembled);
         config.connections.connections = descriptors.connections(config.connections.connections);
-        config.public_address = announcement.public_address();
+        config.public_address = announcement.external_address();
         config.tracer.clone_from(&tracer);
         config.audit.clone_from(&audit);
         config.metrics.show_storage(storage.clone());
@@ -310,9 +311,11 @@ fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> R
 async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
     let address = SocketAddr::new(options.bind_address, options.secure_port);
     let tls = Tls::open(identity.tls_files())?;
-    Listener::bind(address, Some(tls))
-        .await
-        .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
+    let listener = match options.serving.permit_port_sharing {
+        true => Listener::bind_shared(address, Some(tls)),
+        false => Listener::bind(address, Some(tls)).await,
+    };
+    listener.with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
 }
 
 /// Returns the follower of the proxies that the server in front trusts; `None` without such a server.

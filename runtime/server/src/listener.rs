@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use http::Request;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 pub use self::named_certificates::NamedCertificate;
 pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
@@ -97,6 +97,9 @@ pub trait Service: Send + Sync + 'static {
     fn handshake_failed(&self) {}
 }
 
+/// The most connections that wait to be accepted; the one of other sockets.
+const BACKLOG: u32 = 1024;
+
 /// A socket that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
@@ -113,6 +116,25 @@ impl Listener {
     pub async fn bind(address: SocketAddr, tls: Option<Tls>) -> io::Result<Self> {
         Ok(Self {
             socket: TcpListener::bind(address).await?,
+            tls: tls.map(Arc::new),
+        })
+    }
+
+    /// Opens a socket at `address`, on whose port other processes can listen at the same time (`SO_REUSEPORT`).
+    ///
+    /// # Errors
+    ///
+    /// The error of the operating system.
+    pub fn bind_shared(address: SocketAddr, tls: Option<Tls>) -> io::Result<Self> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        socket.set_reuseport(true)?;
+        socket.bind(address)?;
+        Ok(Self {
+            socket: socket.listen(BACKLOG)?,
             tls: tls.map(Arc::new),
         })
     }

@@ -86,6 +86,11 @@ pub struct StoresOptions {
     pub body_limit: usize,
     /// Minimum duration of a watch whose client requests none; it lasts up to twice as long. Default: 30 minutes.
     pub min_watch: Duration,
+    /// Maximum number of deletions of one request for a collection that are performed at once, at least 1. Default: 64, enough to
+    /// share the store's group commits.
+    pub deletions: usize,
+    /// False if the propagation policy of deletions has no effect. Default: true.
+    pub collects_garbage: bool,
     /// Interval of bookmarks on a watch that requests them. Default: 1 minute.
     pub bookmark_interval: Duration,
     /// Maximum time that a read waits for a revision that is not visible yet. Default: 3 seconds.
@@ -105,6 +110,8 @@ impl StoresOptions {
             uids: Arc::new(RandomUids),
             body_limit: 3 << 20,
             min_watch: Duration::from_secs(30 * 60),
+            deletions: 64,
+            collects_garbage: true,
             bookmark_interval: Duration::from_secs(60),
             freshness_wait: Duration::from_secs(3),
             metrics: SharedMetrics::default(),

@@ -103,7 +103,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("definitions-many", "memory, 1,000 definitions", Megabytes, 300.0),
     Row::new(
         "definitions-churn",
-        "memory, 10 rounds of definitions over 2",
+        "memory, definitions, rounds 7-10 over 2-5",
         Times,
         1.05,
     )

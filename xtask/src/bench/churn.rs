@@ -23,8 +23,8 @@ const PARTS: usize = 4;
 const ROUNDS: usize = 10;
 const QUICK_ROUNDS: usize = 4;
 
-/// The round whose memory the last one is compared with. The first ones fill caches and the allocator's free lists.
-const FIRST_COMPARED: usize = 2;
+/// The number of rounds that are not compared: the first one fills caches.
+const UNCOMPARED: usize = 1;
 
 /// The path that forgets the history of the store.
 const COMPACT: &str = "/planesmith/store/compact";
@@ -48,11 +48,11 @@ const TOLERANCE: f64 = 0.005;
 /// Maximum number of readings per round; then the last one counts.
 const MAX_READINGS: usize = 20;
 
-/// Measures the row `definitions-churn` and the one that depends on it: the resident memory after the last round, divided by that
-/// after round [`FIRST_COMPARED`], and in megabytes.
+/// Measures the row `definitions-churn` and the one that depends on it: the least resident memory after one of the latter half of
+/// the rounds, divided by that of the former half, and the megabytes after the last one.
 ///
-/// The ratio is of memory without history, which the server keeps for minutes, however many definitions were deleted. The megabytes
-/// are measured with the history of all rounds.
+/// The ratio is of memory without history, which the server keeps for minutes, however many definitions were deleted. A leak raises
+/// the least reading as well; free pages of the allocator do not. The megabytes are those with history.
 pub(super) async fn measure(program: &Program, quick: bool) -> Result<Vec<(&'static str, f64)>> {
     let (subject, _) = program.start().await?;
     let pool = Pool::open(&subject.endpoint, 4).await?;
@@ -78,12 +78,15 @@ pub(super) async fn measure(program: &Program, quick: bool) -> Result<Vec<(&'sta
             began.elapsed().as_secs_f64()
         );
     }
-    let (first, last) = (memory.get(FIRST_COMPARED - 1), memory.last());
-    let (first, last) = first
-        .zip(last)
+    let compared = memory.get(UNCOMPARED..).unwrap_or_default();
+    let half = compared.len() / 2;
+    let least = |rounds: &[f64]| rounds.iter().copied().reduce(f64::min);
+    let former = least(&compared[..half]);
+    let (former, latter) = former
+        .zip(least(&compared[compared.len() - half..]))
         .context("there are more rounds than the compared ones")?;
     Ok(vec![
-        ("definitions-churn", last / first),
+        ("definitions-churn", latter / former),
         ("definitions-churn-memory", with_history),
     ])
 }

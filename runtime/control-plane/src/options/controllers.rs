@@ -64,10 +64,10 @@ impl Controllers {
         self.terms.iter().any(|term| term == "*")
     }
 
-    /// Returns the controllers of a server behind another one. The garbage collector is off unless it is named: the
-    /// server in front collects garbage on both sides, as it alone knows all owners and dependents.
+    /// Returns the same controllers, but the garbage collector only if it is named. Of a server behind another one, the server in
+    /// front collects garbage on both sides, as it alone knows all owners and dependents.
     #[must_use]
-    pub fn behind_another(&self) -> Self {
+    pub fn without_garbage_collector(&self) -> Self {
         let mut terms = self.terms.clone();
         terms.push("-garbage-collector-controller".to_owned());
         Self { terms }
@@ -130,7 +130,12 @@ mod tests {
 
     #[test]
     fn garbage_is_collected_by_the_server_in_front() {
-        let enabled = |text: &str, name: &str| Controllers::from_str(text).unwrap().behind_another().enabled(name);
+        let enabled = |text: &str, name: &str| {
+            Controllers::from_str(text)
+                .unwrap()
+                .without_garbage_collector()
+                .enabled(name)
+        };
         assert!(!enabled("*", "garbage-collector-controller"));
         assert!(enabled("*,garbagecollector", "garbage-collector-controller"));
         assert!(enabled("*", "namespace-controller"));

@@ -1,6 +1,6 @@
 //! Flags about TLS and HTTP/2.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use planesmith_server::listener::{NamedCertificate, TlsParameters};
 
 /// The largest share of requests after which a connection is closed; kube-apiserver's.
@@ -32,6 +32,19 @@ pub struct ServingOptions {
     /// server behind the same load balancer. Not for a single server.
     #[arg(long, default_value_t = 0.0, value_name = "PROBABILITY")]
     pub goaway_chance: f64,
+
+    /// Offer HTTP/1.1 only.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub disable_http2_serving: bool,
+
+    /// Let other processes listen on the same port (SO_REUSEPORT), for example the next server while this one ends.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub permit_port_sharing: bool,
+
+    /// Host, or HOST:PORT, under which clients reach the server, in discovery and in the address of keys for service account
+    /// tokens [default: the advertised address].
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "HOST")]
+    pub external_hostname: String,
 }
 
 impl ServingOptions {
@@ -41,11 +54,12 @@ impl ServingOptions {
     ///
     /// The flag whose value cannot be used.
     pub fn parameters(&self) -> Result<TlsParameters, String> {
-        TlsParameters::parse(
+        let parameters = TlsParameters::parse(
             &self.tls_min_version,
             &self.tls_cipher_suites,
             &self.tls_curve_preferences,
-        )
+        )?;
+        Ok(parameters.with_http2(!self.disable_http2_serving))
     }
 
     /// Checks the flags.

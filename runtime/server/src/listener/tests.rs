@@ -94,3 +94,11 @@ async fn serve(tls: Option<Tls>, limits: ConnectionLimits) -> Serving {
         _stop: stop,
     }
 }
+
+#[tokio::test]
+async fn a_port_is_shared_if_both_agree() {
+    let first = Listener::bind_shared("127.0.0.1:0".parse().unwrap(), None).unwrap();
+    let address = first.local_addr().unwrap();
+    assert!(Listener::bind_shared(address, None).is_ok());
+    assert!(Listener::bind(address, None).await.is_err());
+}

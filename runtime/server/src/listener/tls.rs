@@ -232,7 +232,7 @@ impl Loaded {
             by_name.add(&named.names, certified_key(&named.certificate, &named.key, &provider)?);
         }
         let mut config = builder.with_cert_resolver(Arc::new(by_name));
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.alpn_protocols = files.parameters.protocols();
         Ok(Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
             clients,

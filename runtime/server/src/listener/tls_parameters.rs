@@ -87,6 +87,7 @@ static SAFE: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
 #[derive(Clone, Debug, Default)]
 pub struct TlsParameters {
     only_newest: bool,
+    refuses_http2: bool,
     suites: Vec<SupportedCipherSuite>,
     curves: Vec<&'static dyn SupportedKxGroup>,
 }
@@ -110,9 +111,26 @@ impl TlsParameters {
         };
         Ok(Self {
             only_newest,
+            refuses_http2: false,
             suites: parse_suites(suites)?,
             curves: parse_curves(curves)?,
         })
+    }
+
+    /// Offers HTTP/2 beside HTTP/1.1, which is the default, or not.
+    #[must_use]
+    pub fn with_http2(self, offered: bool) -> Self {
+        let refuses_http2 = !offered;
+        Self { refuses_http2, ..self }
+    }
+
+    /// Returns the protocols that handshakes offer, the preferred one first.
+    pub(super) fn protocols(&self) -> Vec<Vec<u8>> {
+        let protocols: &[&[u8]] = match self.refuses_http2 {
+            true => &[b"http/1.1"],
+            false => &[b"h2", b"http/1.1"],
+        };
+        protocols.iter().map(|protocol| protocol.to_vec()).collect()
     }
 
     /// Returns the cryptography of handshakes.

@@ -195,7 +195,8 @@ impl Write<'_> {
         let kind = object.resource().clone();
         let extensions = &kind.extensions;
         let holds = extensions.hooks.blocks_deletion(object);
-        if !holds || extensions.dependents != Dependents::IgnoredAtFirst {
+        let collects_garbage = self.endpoint.stores().options().collects_garbage;
+        if collects_garbage && (!holds || extensions.dependents != Dependents::IgnoredAtFirst) {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
         }
         if let End::Begun(seconds) = end {

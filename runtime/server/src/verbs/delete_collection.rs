@@ -15,9 +15,6 @@ use crate::negotiation::Acceptable;
 use crate::options::{DeleteOptions, ListOptions, VersionMatch};
 use crate::write::Write;
 
-/// Number of concurrent deletions: enough to share the store's group commits.
-const CONCURRENCY: usize = 64;
-
 impl Endpoint {
     /// Deletes the objects that a list would return, and answers with that list.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
@@ -40,8 +37,9 @@ impl Endpoint {
             let (namespace, name) = self.store().names(entry.key());
             removals.push(write.remove_one_of_many(namespace, name, &options, &failed));
         }
+        let concurrency = self.stores().options().deletions.max(1);
         // Deletions that have begun are finished, even if others fail.
-        let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(CONCURRENCY).collect().await;
+        let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(concurrency).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
         page.entries = self.converted(page.entries).await?;
         self.render_list(call, output, page).await

@@ -163,6 +163,20 @@ async fn propagation_becomes_finalizers() {
 }
 
 #[tokio::test]
+async fn a_server_that_collects_no_garbage_keeps_finalizers_as_they_are() {
+    let server = Server::with_options(StoresOptions {
+        collects_garbage: false,
+        ..StoresOptions::new(Arc::new(AlwaysAllow))
+    });
+    server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
+    server.note("n", "{}").await;
+    let path = format!("{NOTES}/n");
+    let deleted = server.delete(&format!("{path}?propagationPolicy=Foreground"), "").await;
+    assert_eq!(deleted.at("/status"), "Success");
+    assert_eq!(server.get(&path).await.code, 404);
+}
+
+#[tokio::test]
 async fn a_kind_may_hold_itself_back_until_it_is_finalized() {
     let server = Server::with_places().await;
     let path = "/api/v1/sites/b";

@@ -273,6 +273,17 @@ async fn a_version_that_is_gone_is_an_error_event() {
 }
 
 #[tokio::test]
+async fn a_watch_lasts_as_long_as_the_server_says() {
+    let server = Server::with_options(StoresOptions {
+        min_watch: Duration::from_millis(1),
+        ..StoresOptions::new(Arc::new(AlwaysAllow))
+    });
+    server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
+    let mut watch = Watch::open(&server, "").await;
+    assert_eq!(watch.next().await, None);
+}
+
+#[tokio::test]
 async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     let server = Server::with_options(StoresOptions {
         bookmark_interval: Duration::from_millis(50),

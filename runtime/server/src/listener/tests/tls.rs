@@ -71,13 +71,17 @@ impl Pki {
     }
 
     pub(super) fn tls(&self) -> Tls {
+        self.tls_with(TlsParameters::default())
+    }
+
+    fn tls_with(&self, parameters: TlsParameters) -> Tls {
         let files = TlsFiles {
             certificate: self.path("server.crt"),
             key: self.path("server.key"),
             client_authorities: vec![self.path("ca.crt")],
             proxy_authorities: Vec::new(),
             named: Vec::new(),
-            parameters: TlsParameters::default(),
+            parameters,
         };
         Tls::open(files).unwrap()
     }
@@ -286,6 +290,17 @@ async fn http_2_is_agreed_on_in_the_handshake() {
         (response.status(), response.version()),
         (StatusCode::OK, Version::HTTP_2)
     );
+}
+
+#[tokio::test]
+async fn http_2_is_not_offered_if_it_is_off() {
+    let pki = Pki::new();
+    let tls = pki.tls_with(TlsParameters::default().with_http2(false));
+    let serving = serve(Some(tls), ConnectionLimits::default()).await;
+    let stream = pki.connect(&serving, None, b"http/1.1").await;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
+    let newest = &[&rustls::version::TLS13];
+    assert!(pki.try_connect(newest, &serving, None, b"h2").await.is_err());
 }
 
 #[tokio::test]

@@ -1,0 +1,68 @@
+//! Flags that are accepted because an operator of kube-apiserver sets them: they describe its implementation.
+
+use std::time::Duration;
+
+use clap::{ArgAction, Args};
+
+use super::parse_go_duration;
+
+/// Flags without an effect.
+#[derive(Args, Clone, Debug)]
+pub struct AcceptedOptions {
+    /// Accepted for compatibility: profiles of Go at /debug/pprof do not exist here, whatever the value.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub profiling: bool,
+
+    /// Accepted for compatibility: a profile of Go's locks does not exist here.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub contention_profiling: bool,
+
+    /// Accepted for compatibility: all reads are served from memory, whatever the value.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub watch_cache: bool,
+
+    /// Accepted for compatibility: the cache holds every resource, so sizes have no effect (resource[.group]#size).
+    #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
+    pub watch_cache_sizes: Vec<String>,
+
+    /// Accepted for compatibility: log lines are written at once.
+    #[arg(long, default_value = "5s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub log_flush_frequency: Duration,
+
+    /// Accepted for compatibility: there are no files of Go whose log levels could differ.
+    #[arg(long, value_delimiter = ',', value_parser = parse_file_level, value_name = "PATTERN=N,...")]
+    pub vmodule: Vec<String>,
+
+    /// Accepted for compatibility: a port that a former server used is free at once, whatever the value.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub permit_address_sharing: bool,
+}
+
+/// Checks a size of the watch cache.
+fn parse_watch_cache_size(text: &str) -> Result<String, String> {
+    match text.split_once('#') {
+        Some((resource, size)) if !resource.is_empty() && size.parse::<u32>().is_ok() => Ok(text.to_owned()),
+        _ => Err("expected resource[.group]#size, e.g. pods#1000".to_owned()),
+    }
+}
+
+/// Checks the log level of files.
+fn parse_file_level(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((pattern, level)) if !pattern.is_empty() && level.parse::<u32>().is_ok() => Ok(text.to_owned()),
+        _ => Err("expected pattern=N, e.g. watch*=4".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_of_files_are_numbers() {
+        assert_eq!(parse_file_level("watch*=4"), Ok("watch*=4".to_owned()));
+        for wrong in ["", "watch", "=4", "watch=", "watch=-1", "watch=x"] {
+            assert!(parse_file_level(wrong).is_err(), "{wrong}");
+        }
+    }
+}
