@@ -268,6 +268,7 @@ impl Options {
         self.serving.check()?;
         serving::check_origins(&self.cors_allowed_origins)?;
         serving::check_transport(&self.strict_transport_security_directives)?;
+        self.accepted.check()?;
         self.history.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
@@ -458,12 +459,18 @@ mod tests {
             "--vmodule=a=1,b*=2",
             "--log-flush-frequency=1s",
             "--permit-address-sharing",
+            "--enable-logs-handler=false",
+            "--emulated-version=1.36",
+            "--min-compatibility-version=kube=1.35",
+            "--coordinated-leadership-retry-period=1s",
         ];
         assert!(parse(&accepted).is_ok());
         for wrong in [
             "--vmodule=a",
             "--log-flush-frequency=5",
             "--watch-cache=maybe",
+            "--enable-logs-handler",
+            "--emulated-version=1.35",
             "--delete-collection-workers=0",
         ] {
             assert!(parse(&[wrong]).is_err(), "{wrong}");

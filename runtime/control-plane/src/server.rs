@@ -276,6 +276,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
         .clone_from(&options.strict_transport_security_directives);
     config.goaway_chance = options.serving.goaway_chance;
     config.shutdown_delay = options.shutdown_delay_duration;
+    config.livez_grace = options.serving.livez_grace_period;
     if let VersionFlag::Reported(version) = &options.version {
         config.version.git_version.clone_from(version);
     }

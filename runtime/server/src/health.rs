@@ -5,6 +5,8 @@ mod reports;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
@@ -81,6 +83,24 @@ impl HealthCheck {
     #[must_use]
     pub fn endpoints(&self) -> Endpoints {
         self.endpoints
+    }
+
+    /// Returns a check that passes until `start`, and is `check` from then on.
+    pub(crate) fn delayed(check: Arc<Self>, start: Instant) -> Self {
+        Self {
+            name: check.name.clone(),
+            endpoints: check.endpoints,
+            is_public: check.is_public,
+            probe: Box::new(move || {
+                let check = Arc::clone(&check);
+                Box::pin(async move {
+                    match Instant::now() < start {
+                        true => Ok(()),
+                        false => check.run().await,
+                    }
+                })
+            }),
+        }
     }
 
     async fn run(&self) -> Result<(), String> {

@@ -15,6 +15,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
             "disable_http2_",
             "external_",
             "goaway_",
+            "livez_",
             "permit_",
             "secure_",
             "strict_transport",
@@ -40,7 +41,10 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         "Services and nodes",
         &["aggregator_", "enable_aggregator_", "proxy_client_"],
     ),
-    ("APIs and features", &["feature_gates", "runtime_config"]),
+    (
+        "APIs and features",
+        &["emulat", "feature_gates", "min_compatibility_", "runtime_config"],
+    ),
     (
         "Limits",
         &[
@@ -59,6 +63,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         "Logs, traces and version",
         &[
             "contention_",
+            "enable_logs_",
             "log_",
             "logging_",
             "profiling",
@@ -69,7 +74,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ),
     (
         "Storage and controllers",
-        &["controllers", "data_dir", "storage", "store_"],
+        &["controllers", "coordinated_", "data_dir", "storage", "store_"],
     ),
 ];
 

@@ -36,6 +36,66 @@ pub struct AcceptedOptions {
     /// Accepted for compatibility: a port that a former server used is free at once, whatever the value.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub permit_address_sharing: bool,
+
+    /// Accepted for compatibility: logs of the host are not served, and true is refused.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub enable_logs_handler: bool,
+
+    /// Accepted for compatibility, if it is the version that is served: another one is not emulated.
+    #[arg(long, value_delimiter = ',', value_parser = parse_emulated, value_name = "[kube=]1.36")]
+    pub emulated_version: Vec<String>,
+
+    /// Accepted for compatibility, if it is the version that is served or the one before.
+    #[arg(long, value_delimiter = ',', value_parser = parse_compatible, value_name = "[kube=]1.35")]
+    pub min_compatibility_version: Vec<String>,
+
+    /// Accepted for compatibility: without an effect where no older version is emulated.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub emulation_forward_compatible: bool,
+
+    /// Accepted for compatibility: without an effect where no older version is emulated.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub runtime_config_emulation_forward_compatible: bool,
+
+    /// Accepted for compatibility: leaders among other programs are not chosen here (feature CoordinatedLeaderElection).
+    #[arg(long, default_value = "15s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub coordinated_leadership_lease_duration: Duration,
+
+    /// Accepted for compatibility, as the duration of leases.
+    #[arg(long, default_value = "10s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub coordinated_leadership_renew_deadline: Duration,
+
+    /// Accepted for compatibility, as the duration of leases.
+    #[arg(long, default_value = "2s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub coordinated_leadership_retry_period: Duration,
+}
+
+impl AcceptedOptions {
+    /// Checks the flags.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.enable_logs_handler {
+            true => Err("--enable-logs-handler is true; expected false: logs of the host are not served".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Checks the version that is emulated.
+fn parse_emulated(text: &str) -> Result<String, String> {
+    parse_version(text, &["1.36"])
+}
+
+/// Checks the oldest version that others of a cluster may have.
+fn parse_compatible(text: &str) -> Result<String, String> {
+    parse_version(text, &["1.35", "1.36"])
+}
+
+fn parse_version(text: &str, known: &[&str]) -> Result<String, String> {
+    let version = text.strip_prefix("kube=").unwrap_or(text);
+    match known.contains(&version.trim_start_matches('v')) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("expected {}, as this server has no other", known.join(" or "))),
+    }
 }
 
 /// Checks a size of the watch cache.
@@ -57,6 +117,20 @@ fn parse_file_level(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_those_that_are_served() {
+        for known in ["1.36", "v1.36", "kube=1.36"] {
+            assert!(
+                parse_emulated(known).is_ok() && parse_compatible(known).is_ok(),
+                "{known}"
+            );
+        }
+        assert!(parse_compatible("kube=1.35").is_ok());
+        for other in ["", "1.35", "kube=1.37", "other=1.36", "1"] {
+            assert!(parse_emulated(other).is_err(), "{other}");
+        }
+    }
 
     #[test]
     fn levels_of_files_are_numbers() {

@@ -1,7 +1,11 @@
 //! Flags about TLS and HTTP/2.
 
+use std::time::Duration;
+
 use clap::{ArgAction, Args};
 use planesmith_server::listener::{NamedCertificate, TlsParameters};
+
+use super::parse_go_duration;
 
 /// The largest share of requests after which a connection is closed; kube-apiserver's.
 const MAX_CLOSED: f64 = 0.02;
@@ -32,6 +36,10 @@ pub struct ServingOptions {
     /// server behind the same load balancer. Not for a single server.
     #[arg(long, default_value_t = 0.0, value_name = "PROBABILITY")]
     pub goaway_chance: f64,
+
+    /// Time from the start during which /livez does not fail, whatever takes long to start.
+    #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub livez_grace_period: Duration,
 
     /// Offer HTTP/1.1 only.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]

@@ -49,6 +49,8 @@ pub struct Config {
     pub request_timeout: Duration,
     /// Time during which the server still serves after the signal to stop, while `/readyz` already fails.
     pub shutdown_delay: Duration,
+    /// Time from the start during which `/livez` does not fail, so that nobody restarts a server that takes long to start.
+    pub livez_grace: Duration,
     /// Limits of connections.
     pub connections: ConnectionLimits,
     /// Regular expressions for origins whose pages may use the API.
@@ -129,6 +131,7 @@ impl Config {
             flow_control: None,
             request_timeout: Duration::from_secs(60),
             shutdown_delay: Duration::ZERO,
+            livez_grace: Duration::ZERO,
             connections: ConnectionLimits::default(),
             cors_allowed_origins: Vec::new(),
             strict_transport: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -17,7 +18,6 @@ use crate::chain::discovery::Discovery;
 use crate::chain::resources::Resources;
 use crate::flow_control::{DebugPage, FlowControl};
 use crate::health::{Endpoint, Endpoints, HealthCheck, SHUTDOWN};
-use crate::metrics::SharedMetrics;
 use crate::openapi;
 use crate::process_pages;
 use crate::request::Query;
@@ -27,7 +27,7 @@ use crate::response;
 pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
     let mut router = Router::new();
     let mut paths = std::mem::take(&mut merged.paths);
-    for endpoint in health_endpoints(&config.metrics, stopping, merged) {
+    for endpoint in health_endpoints(config, stopping, merged) {
         router = router.merge(endpoint.router());
         paths.extend(endpoint.paths());
     }
@@ -110,7 +110,7 @@ fn flow_control_pages(control: &Arc<dyn FlowControl>) -> Router {
 }
 
 /// The health endpoints with the checks of the whole chain.
-fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
+fn health_endpoints(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
     let mut checks = vec![HealthCheck::new("ping", || Ok(())), HealthCheck::new("log", || Ok(()))];
     checks.append(&mut merged.checks);
     checks.extend(merged.start_hooks.iter().flat_map(crate::hooks::Hook::checks));
@@ -124,17 +124,15 @@ fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged:
     });
     checks.push(shutdown.only_ready());
     let checks: Vec<Arc<HealthCheck>> = checks.into_iter().map(Arc::new).collect();
-    let lasting = || {
-        checks
-            .iter()
-            .filter(|check| check.endpoints() == Endpoints::All)
-            .cloned()
-            .collect()
-    };
-    let endpoint = |name, checks| Endpoint::new(name, checks, Arc::clone(metrics));
+    let lasting = checks.iter().filter(|check| check.endpoints() == Endpoints::All);
+    let lasting: Vec<Arc<HealthCheck>> = lasting.cloned().collect();
+    let end = Instant::now() + config.livez_grace;
+    let delayed = |check: &Arc<HealthCheck>| Arc::new(HealthCheck::delayed(Arc::clone(check), end));
+    let lives = lasting.iter().map(delayed).collect();
+    let endpoint = |name, checks| Endpoint::new(name, checks, Arc::clone(&config.metrics));
     [
-        endpoint("healthz", lasting()),
-        endpoint("livez", lasting()),
+        endpoint("healthz", lasting),
+        endpoint("livez", lives),
         endpoint("readyz", checks.clone()),
     ]
 }

@@ -23,18 +23,22 @@ async fn start(change: impl FnOnce(ApiServer) -> ApiServer) -> Running {
         .unwrap()
         .prepare(change(ApiServer::new("core", routes)))
         .unwrap();
-    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (signal, signals) = Signals::manual();
-    Running {
-        address,
-        signal,
-        ended: tokio::spawn(server.run(listener, signals)),
-        waiting,
-    }
+    Running::of(server, waiting).await
 }
 
 impl Running {
+    async fn of(server: PreparedServer, waiting: Arc<Notify>) -> Self {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (signal, signals) = Signals::manual();
+        Self {
+            address,
+            signal,
+            ended: tokio::spawn(server.run(listener, signals)),
+            waiting,
+        }
+    }
+
     async fn get(&self, path: &str) -> (StatusCode, String) {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
@@ -155,6 +159,19 @@ async fn a_failing_start_hook_ends_the_server() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_long_to_start_lives_for_a_grace_period() {
+    for (grace, code) in [(Duration::from_secs(600), 200), (Duration::ZERO, 500)] {
+        let mut config = config(AlwaysAllow);
+        config.livez_grace = grace;
+        let server = ApiServer::new("core", Routes::new());
+        let server = server.with_start_hook(Hook::new("endless", |_| std::future::pending()));
+        let running = Running::of(config.complete().unwrap().prepare(server).unwrap(), Arc::default()).await;
+        let (lives, healthy) = (running.get("/livez").await.0, running.get("/healthz").await.0);
+        assert_eq!((lives.as_u16(), healthy.as_u16()), (code, 500));
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_stopped_while_it_starts_stops_in_order() {
     let stopped = Arc::new(AtomicBool::new(false));
     let hook_ran = Arc::clone(&stopped);
@@ -219,16 +236,7 @@ async fn readyz_fails_while_the_server_still_serves() {
     let mut config = config(AlwaysAllow);
     config.shutdown_delay = Duration::from_secs(3600);
     let server = config.complete().unwrap().prepare(chain()).unwrap();
-    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (signal, signals) = Signals::manual();
-    let ended = tokio::spawn(server.run(listener, signals));
-    let running = Running {
-        address,
-        signal,
-        ended,
-        waiting: Arc::default(),
-    };
+    let running = Running::of(server, Arc::default()).await;
     assert_eq!(running.get("/readyz").await.0, StatusCode::OK);
     running.signal.stop();
     while running.get("/readyz").await.0 == StatusCode::OK {
