@@ -403,6 +403,7 @@ mod tests {
                 address: OWN,
                 endpoint: Some(OWN),
                 port: 6443,
+                external_host: String::new(),
                 authentication: ClusterAuthentication::default(),
                 root_authority: String::new(),
             },
