@@ -8,7 +8,7 @@ use planesmith_store::conformance::{THINGS, key};
 use planesmith_store::{At, Clock as _, Entry, Expect, ListQuery, Op, Revision, WriteError, WriteResult};
 
 use crate::payload;
-use crate::record::{Answer, Call, Precondition, Record, State};
+use crate::record::{Answer, Call, Precondition, State};
 use crate::target::{Load, Target};
 
 /// Maximum time that a read waits for the newest state.
@@ -243,8 +243,7 @@ impl Client {
             0 => now.saturating_sub(by),
             _ => now + by,
         };
-        self.target.recorder.note(Record::Clock { now });
-        self.target.clock.set(now);
+        self.target.recorder.set_clock(&self.target.clock, now);
         self.target.storage.recheck_clock();
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::clock::JumpingClock;
 use crate::record::{Answer, Call, Record};
 
 /// The promises that differ between stores.
@@ -103,6 +104,14 @@ impl Recorder {
     /// Records one observation.
     pub fn note(&self, record: Record) {
         write(&mut self.sink(), record);
+    }
+
+    /// Sets the clock, and records that. Calls that are recorded afterwards see the new time: the checker knows from when on their
+    /// states live.
+    pub fn set_clock(&self, clock: &JumpingClock, now: u64) {
+        let mut sink = self.sink();
+        write(&mut sink, Record::Clock { now });
+        clock.set(now);
     }
 
     /// Records a call. Its object may contain its number, which `call` gets.

@@ -105,8 +105,7 @@ impl Target {
     /// The store does not delete it in time.
     pub async fn expire(&self) -> Result<()> {
         let now = self.clock.now() + (1 << 40);
-        self.recorder.note(Record::Clock { now });
-        self.clock.set(now);
+        self.recorder.set_clock(&self.clock, now);
         self.storage.recheck_clock();
         let expired = async {
             let expires = |query| -> Result<bool> {
