@@ -40,6 +40,8 @@ impl Limits {
 pub(crate) struct RotatedFile {
     path: PathBuf,
     file: File,
+    /// False for a device or a pipe: it has no size, and moving it would take it from everybody.
+    is_regular: bool,
     size: u64,
     limits: Limits,
     /// Held while predecessors are compressed and removed.
@@ -57,11 +59,12 @@ impl RotatedFile {
             fs::create_dir_all(folder)?;
         }
         let file = append_to(path)?;
-        let size = file.metadata()?.len();
+        let metadata = file.metadata()?;
         Ok(Self {
             path: path.to_owned(),
             file,
-            size,
+            is_regular: metadata.is_file(),
+            size: metadata.len(),
             limits,
             tidying: Arc::default(),
         })
@@ -74,7 +77,7 @@ impl RotatedFile {
     /// The lines are not in the file, or only in part.
     pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let length = lines.len() as u64;
-        if self.size > 0 && self.size.saturating_add(length) > self.limits.bytes {
+        if self.is_regular && self.size > 0 && self.size.saturating_add(length) > self.limits.bytes {
             self.rotate()?;
         }
         self.file.write_all(lines)?;
@@ -239,6 +242,18 @@ mod tests {
             "fourth\n",
             "a restart knows the size"
         );
+    }
+
+    #[test]
+    fn a_device_is_not_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        let mut file = RotatedFile::open(&path, LIMITS).unwrap();
+        for _ in 0..3 {
+            file.append(b"a whole line\n").unwrap();
+        }
+        assert_eq!(files(folder.path()), ["audit.log"]);
     }
 
     #[test]
