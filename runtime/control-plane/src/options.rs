@@ -11,6 +11,7 @@ mod key_value;
 mod requests;
 mod service_accounts;
 mod serving;
+mod shutdown;
 mod version;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub use self::key_value::Switches;
 pub use self::requests::RequestOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
+pub use self::shutdown::ShutdownOptions;
 pub use self::version::VersionFlag;
 use crate::feature_gates::FeatureGates;
 use crate::host_address;
@@ -152,9 +154,9 @@ pub struct Options {
     #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub request_timeout: Duration,
 
-    /// Time to keep serving after SIGTERM while /readyz already fails.
-    #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
-    pub shutdown_delay_duration: Duration,
+    /// The start and the end of the server.
+    #[command(flatten)]
+    pub shutdown: ShutdownOptions,
 
     /// The handling of requests.
     #[command(flatten)]

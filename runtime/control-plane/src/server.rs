@@ -275,7 +275,10 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
         .strict_transport
         .clone_from(&options.strict_transport_security_directives);
     config.goaway_chance = options.serving.goaway_chance;
-    config.shutdown_delay = options.shutdown_delay_duration;
+    config.shutdown_delay = options.shutdown.shutdown_delay_duration;
+    config.shutdown_retry_after = options.shutdown.shutdown_send_retry_after;
+    config.watch_grace = options.shutdown.shutdown_watch_termination_grace_period;
+    config.refuse_until_ready = options.shutdown.send_retry_after_while_not_ready_once;
     config.livez_grace = options.serving.livez_grace_period;
     if let VersionFlag::Reported(version) = &options.version {
         config.version.git_version.clone_from(version);

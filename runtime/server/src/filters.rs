@@ -20,6 +20,7 @@ mod flow_control;
 mod goaway;
 mod impersonation;
 mod in_flight;
+mod not_ready;
 mod panic_guard;
 mod request_id;
 mod request_info;
@@ -27,6 +28,7 @@ mod sending;
 mod slow_requests;
 mod strict_transport;
 mod trace;
+mod turn_away;
 mod warning_headers;
 
 use std::any::Any;
@@ -60,6 +62,7 @@ pub use self::flow_control::FlowControlled;
 pub(crate) use self::flow_control::ServedObjects;
 pub use self::goaway::GoAway;
 pub use self::impersonation::Impersonation;
+pub use self::not_ready::NotReady;
 pub use self::panic_guard::PanicGuard;
 pub use self::request_id::AssignId;
 pub use self::request_info::ReadInfo;
@@ -67,12 +70,14 @@ pub use self::sending::Sending;
 pub use self::slow_requests::SlowRequests;
 pub use self::strict_transport::StrictTransport;
 pub use self::trace::Trace;
+pub use self::turn_away::TurnAway;
 pub use self::warning_headers::WarningHeaders;
 
 use self::audit::Origin;
 use self::trace::Traced;
 use crate::audit::AuditRecord;
 use crate::connection::Connection;
+use crate::draining::Member;
 use crate::failure;
 use crate::flow_control::Flow;
 use crate::in_flight::Permit;
@@ -148,6 +153,8 @@ pub struct Exchange {
     pub(crate) audited: Option<Origin>,
     /// Remarks about the credentials of the request, for its audit event.
     pub(crate) remarks: Option<Arc<Remarks>>,
+    /// Counts the request until it is answered, in a server that waits for it when it stops.
+    pub(crate) under_way: Option<Member>,
     /// True if the answer may be compressed.
     pub(crate) gzip: bool,
     /// True if the connection sends several answers at once, as HTTP/2 does.
@@ -175,6 +182,7 @@ impl Exchange {
             traced: None,
             audited: None,
             remarks: None,
+            under_way: None,
             gzip: false,
         }
     }

@@ -12,6 +12,7 @@ pub mod chain;
 mod compression;
 pub mod connection;
 pub mod discovery;
+mod draining;
 mod early_version;
 mod encodings;
 pub mod endpoint;

@@ -18,6 +18,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
             "livez_",
             "permit_",
             "secure_",
+            "send_retry_",
             "strict_transport",
             "tls_",
         ],

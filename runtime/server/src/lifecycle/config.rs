@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -13,10 +14,12 @@ use thiserror::Error;
 use super::prepared::PreparedServer;
 use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
+use crate::draining::RequestDrain;
 use crate::filters::{
     AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
     CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowControlled, GoAway,
-    Impersonation, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace, WarningHeaders,
+    Impersonation, NotReady, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace,
+    TurnAway, WarningHeaders,
 };
 use crate::flow_control::FlowControl;
 use crate::in_flight::{InFlight, InFlightLimits};
@@ -51,6 +54,12 @@ pub struct Config {
     pub shutdown_delay: Duration,
     /// Time from the start during which `/livez` does not fail, so that nobody restarts a server that takes long to start.
     pub livez_grace: Duration,
+    /// Turn new requests away with 429 while a stopping server answers those under way, instead of refusing connections.
+    pub shutdown_retry_after: bool,
+    /// Time over which a stopping server ends its watches, one after the other; zero ends them at once.
+    pub watch_grace: Duration,
+    /// Refuse requests with 503 until the server was ready once.
+    pub refuse_until_ready: bool,
     /// Limits of connections.
     pub connections: ConnectionLimits,
     /// Regular expressions for origins whose pages may use the API.
@@ -114,6 +123,10 @@ pub struct CompletedConfig {
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) in_flight: InFlight,
+    /// The requests that the server waits for when it stops; `None` if it waits for connections.
+    pub(super) drain: Option<Arc<RequestDrain>>,
+    /// True once all start hooks are done.
+    pub(super) was_ready: Arc<AtomicBool>,
     /// The stored objects, once the chain is assembled.
     pub(super) objects: ServedObjects,
 }
@@ -132,6 +145,9 @@ impl Config {
             request_timeout: Duration::from_secs(60),
             shutdown_delay: Duration::ZERO,
             livez_grace: Duration::ZERO,
+            shutdown_retry_after: false,
+            watch_grace: Duration::ZERO,
+            refuse_until_ready: false,
             connections: ConnectionLimits::default(),
             cors_allowed_origins: Vec::new(),
             strict_transport: Vec::new(),
@@ -163,6 +179,8 @@ impl Config {
                 Some(_) => InFlight::unlimited(),
                 None => InFlight::new(self.in_flight),
             },
+            drain: self.shutdown_retry_after.then(RequestDrain::new),
+            was_ready: Arc::default(),
             objects: ServedObjects::default(),
         };
         let filters = self.filters(&load)?;
@@ -191,6 +209,9 @@ impl Config {
         }
         // Requests that cannot be parsed are answered with none of the headers of the filters below.
         list.push(Box::new(ReadInfo));
+        if let Some(drain) = &load.drain {
+            list.push(Box::new(TurnAway(Arc::clone(drain))));
+        }
         list.push(Box::new(WarningHeaders));
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
@@ -217,6 +238,11 @@ impl Config {
             Arc::clone(&self.authenticator),
             Arc::clone(metrics),
         )));
+        if self.refuse_until_ready {
+            list.push(Box::new(NotReady {
+                was_ready: Arc::clone(&load.was_ready),
+            }));
+        }
         // Before every filter that sees an impersonated user.
         if let Some(audit) = &self.audit {
             list.push(Box::new(Auditing(Arc::clone(audit))));

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use thiserror::Error;
 use tokio::task::JoinSet;
@@ -12,11 +13,15 @@ use super::front::Front;
 use super::outside::outside;
 use super::signals::Signals;
 use crate::chain::ApiServer;
+use crate::draining::RequestDrain;
 use crate::hooks::{self, Hook, HookError};
 use crate::installation::Installing;
 use crate::listener::Listener;
 use crate::shutdown::{Shutdown, Stop};
 use crate::task;
+
+/// Time in which the last answers are sent, and clients read that their connections end; kube-apiserver's.
+const SENDING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A whole chain behind its filters, ready to run.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub struct PreparedServer {
     stop_hooks: Vec<Hook>,
     installing: Option<Installing>,
     stopping: Arc<AtomicBool>,
+    was_ready: Arc<AtomicBool>,
+    drain: Option<Arc<RequestDrain>>,
     stop: Stop,
     shutdown: Shutdown,
 }
@@ -62,7 +69,8 @@ impl PreparedServer {
             hook.announce_paths(&installation);
         }
         let stopping = Arc::new(AtomicBool::new(false));
-        let (stop, shutdown) = Stop::new();
+        let (stop, shutdown) = Stop::with_watch_grace(config.watch_grace);
+        let (was_ready, drain) = (Arc::clone(&load.was_ready), load.drain.clone());
         let router = outside(&config, load, &stopping, &mut merged);
         Ok(Self {
             front: Arc::new(Front {
@@ -78,6 +86,8 @@ impl PreparedServer {
             // Dropped when the server runs.
             installing: Some(installation.begin()),
             stopping,
+            was_ready,
+            drain,
             stop,
             shutdown,
         })
@@ -103,7 +113,8 @@ impl PreparedServer {
     /// install paths are done.
     ///
     /// Shutdown: `/readyz` fails; after the shutdown delay the stop hooks run; then no new connection is accepted,
-    /// watches end, and running requests have the request timeout to finish.
+    /// watches end, and running requests have the request timeout to finish. A server that turns requests away
+    /// ([`Config::shutdown_retry_after`]) accepts connections until running requests are answered.
     ///
     /// # Errors
     ///
@@ -116,11 +127,18 @@ impl PreparedServer {
             stop_hooks,
             installing,
             stopping,
+            was_ready,
+            drain,
             stop,
             shutdown,
         } = self;
         let (close, closed) = Stop::new();
-        let serving = listener.serve(front, config.connections, closed, config.request_timeout);
+        let patience = match &drain {
+            // The last answers are on their way already.
+            Some(_) => SENDING_TIMEOUT,
+            None => config.request_timeout.max(config.watch_grace),
+        };
+        let serving = listener.serve(front, config.connections, closed, patience);
         let mut serving = task::spawn(serving);
         drop(installing);
         tokio::select! {
@@ -128,6 +146,7 @@ impl PreparedServer {
             biased;
             result = start(start_hooks, &shutdown) => {
                 result?;
+                was_ready.store(true, Ordering::Release);
                 signals.next().await;
             }
             () = signals.next() => {}
@@ -142,7 +161,15 @@ impl PreparedServer {
                     tracing::error!(name, %error, "a stop hook failed");
                 }
             }
+            if let Some(drain) = &drain {
+                drain.begin();
+            }
             stop.now();
+            if let Some(drain) = &drain {
+                // Deadlines bound the requests.
+                let requests = tokio::time::timeout(config.request_timeout, drain.ended());
+                let _ = tokio::join!(requests, stop.watches_ended());
+            }
             close.now();
             let _ = (&mut serving).await;
         };

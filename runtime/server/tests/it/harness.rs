@@ -140,7 +140,7 @@ pub(crate) struct Server {
     /// The calls of an admission plugin for objects that are created.
     pub(crate) calls: Arc<Calls>,
     shutdown: Shutdown,
-    _stop: Stop,
+    pub(crate) stop: Stop,
 }
 
 /// The answer that a client received.
@@ -194,8 +194,14 @@ impl Server {
             features: Features::default(),
             calls,
             shutdown,
-            _stop: stop,
+            stop,
         }
+    }
+
+    /// The same server, whose watches end within `grace` once it stops.
+    pub(crate) fn with_watch_grace(mut self, grace: Duration) -> Self {
+        (self.stop, self.shutdown) = Stop::with_watch_grace(grace);
+        self
     }
 
     /// A server of these kinds on `storage`.
@@ -225,7 +231,7 @@ impl Server {
             features: Features::default(),
             calls: Arc::default(),
             shutdown,
-            _stop: stop,
+            stop,
         }
     }
 

@@ -284,6 +284,19 @@ async fn a_watch_lasts_as_long_as_the_server_says() {
 }
 
 #[tokio::test]
+async fn a_stopping_server_waits_for_its_watches() {
+    let server = Server::start().with_watch_grace(Duration::from_secs(3600));
+    let mut watches = [Watch::open(&server, "").await, Watch::open(&server, "").await];
+    server.stop.now();
+    for watch in &mut watches {
+        assert!(server.stop.watches_ended().now_or_never().is_none());
+        assert_eq!(watch.next().await, None);
+    }
+    drop(watches);
+    server.stop.watches_ended().await;
+}
+
+#[tokio::test]
 async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     let server = Server::with_options(StoresOptions {
         bookmark_interval: Duration::from_millis(50),

@@ -220,9 +220,11 @@ fn filters_run_in_the_recorded_order() {
     let mut config = config(AlwaysAllow);
     config.cors_allowed_origins = vec!["^https://ui[.]example[.]com$".to_owned()];
     config.strict_transport = vec!["max-age=31536000".to_owned()];
+    (config.shutdown_retry_after, config.refuse_until_ready) = (true, true);
     let names = config.complete().unwrap().filter_names();
-    let recorded = "request-id access-log slow-requests count sending panic-guard request-info warnings cors strict-transport \
-                    cache-control deadline authentication impersonation in-flight authorization compression";
+    let recorded = "request-id access-log slow-requests count sending panic-guard request-info turn-away warnings cors \
+                    strict-transport cache-control deadline authentication not-ready impersonation in-flight authorization \
+                    compression";
     assert_eq!(names.join(" "), recorded);
 }
 

@@ -247,3 +247,104 @@ async fn readyz_fails_while_the_server_still_serves() {
     running.signal.stop();
     assert!(matches!(running.ended.await.unwrap(), Err(RunError::Interrupted)));
 }
+
+/// A request from the network to a server without a socket.
+async fn from_network(front: &crate::lifecycle::Front, path: &str, agent: &str) -> Response {
+    let connection = Connection {
+        peer: Some(([192, 0, 2, 1], 1).into()),
+        ..Connection::default()
+    };
+    let request = Request::get(path).header("user-agent", agent);
+    let request = request.body(Body::empty()).unwrap();
+    front.serve(request, Arc::new(connection)).await
+}
+
+#[tokio::test]
+async fn new_requests_are_turned_away_until_those_under_way_are_answered() {
+    let (waiting, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (began, released) = (Arc::clone(&waiting), Arc::clone(&release));
+    let slow = get(move || async move {
+        began.notify_one();
+        released.notified().await;
+        "done"
+    });
+    let mut config = config(AlwaysAllow);
+    config.shutdown_retry_after = true;
+    let server = config.complete().unwrap();
+    let server = server.prepare(chain().with_path("/slow", slow)).unwrap();
+    let front = server.front();
+    let running = Running::of(server, waiting).await;
+    let mut request = Box::pin(running.get("/slow"));
+    tokio::select! {
+        _ = request.as_mut() => panic!("answered too early"),
+        () = running.waiting.notified() => {}
+    }
+    running.signal.stop();
+    let path = "/api/v1/echoes";
+    while running.get(path).await.0 == StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    let text = "The apiserver is shutting down, please try again later.\n".to_owned();
+    assert_eq!(running.get(path).await, (StatusCode::TOO_MANY_REQUESTS, text));
+    let refused = from_network(&front, path, "kubectl/v1.36.0").await;
+    assert_eq!(refused.headers()["retry-after"], "5");
+    assert_eq!(refused.headers()["connection"], "close");
+    let of_server = from_network(&front, path, "kube-apiserver/v1.36.0").await;
+    assert_eq!(of_server.status(), StatusCode::OK);
+    drop(of_server);
+    assert_eq!(running.get("/livez").await.0, StatusCode::OK);
+    release.notify_one();
+    assert_eq!(request.await, (StatusCode::OK, "done".to_owned()));
+    let address = running.address;
+    running.ended.await.unwrap().unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn watches_are_waited_for_within_their_grace_period() {
+    let mut config = config(AlwaysAllow);
+    config.shutdown_retry_after = true;
+    config.watch_grace = Duration::from_secs(3600);
+    let server = prepared(config);
+    let mut watch = server.front().shutdown.clone().of_watch();
+    let running = Running::of(server, Arc::default()).await;
+    running.signal.stop();
+    watch.requested().await;
+    // The server listens as long as the watch has not ended.
+    assert_eq!(running.get("/livez").await.0, StatusCode::OK);
+    assert!(!running.ended.is_finished());
+    drop(watch);
+    running.ended.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_was_never_ready_refuses_requests() {
+    let go_on = Arc::new(Notify::new());
+    let released = Arc::clone(&go_on);
+    let mut config = config(AlwaysAllow);
+    config.refuse_until_ready = true;
+    let hook = Hook::new("slow", move |_| async move {
+        released.notified().await;
+        Ok(())
+    });
+    let server = config.complete().unwrap();
+    let server = server.prepare(chain().with_start_hook(hook)).unwrap();
+    let front = server.front();
+    let running = Running::of(server, Arc::default()).await;
+    let path = "/api/v1/echoes";
+    let (code, body) = running.get(path).await;
+    assert_eq!(code, StatusCode::SERVICE_UNAVAILABLE);
+    let text = "The apiserver hasn't been fully initialized yet, please try again later.\n";
+    assert_eq!(body, text);
+    assert_eq!(from_network(&front, path, "x").await.headers()["retry-after"], "5");
+    assert_eq!(running.get("/livez/ping").await.0, StatusCode::OK);
+    let inside = Request::get(path).body(Body::empty()).unwrap();
+    let inside = front.serve(inside, Arc::new(Connection::default())).await;
+    assert_eq!(inside.status(), StatusCode::OK);
+    go_on.notify_one();
+    while running.get(path).await.0 != StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    running.signal.stop();
+    running.ended.await.unwrap().unwrap();
+}

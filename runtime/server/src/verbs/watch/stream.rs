@@ -91,8 +91,9 @@ impl WatchStream {
         watcher: Watcher,
         bookmarks: Option<Bookmarks>,
         deadline: Instant,
-        mut shutdown: Shutdown,
+        shutdown: Shutdown,
     ) -> Self {
+        let mut shutdown = shutdown.of_watch();
         let end = frames.endpoint().end();
         let stopping = async move {
             match end {
