@@ -14,7 +14,7 @@ const VERSION: &str = "audit.k8s.io/v1";
 
 /// The flags of the audit.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Logs, traces and version")]
+#[command(next_help_heading = "Logs, metrics, traces and version")]
 pub(crate) struct AuditOptions {
     /// File with the audit policy, which selects the requests that are recorded. Without it none are.
     #[arg(long, value_name = "FILE")]

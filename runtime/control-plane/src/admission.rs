@@ -150,6 +150,11 @@ pub fn filled(registrations: &[Registration], plugins: &[&Registration]) -> Resu
 /// Flags with unknown plugins, or a configuration file that cannot be read or that a plugin cannot use.
 pub fn chain(registrations: &[Registration], initializer: &PluginInitializer<'_>) -> Result<Chain> {
     check_switches(registrations, initializer.options)?;
+    if initializer.options.admission_control.is_some() {
+        tracing::warn!(
+            "--admission-control is deprecated; use --enable-admission-plugins and --disable-admission-plugins instead"
+        );
+    }
     let configuration = match &initializer.options.admission_control_config_file {
         Some(path) => Configuration::open(path)?,
         None => Configuration::default(),

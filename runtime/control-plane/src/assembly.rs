@@ -120,6 +120,7 @@ pub(crate) fn assemble(
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let metrics = SharedMetrics::default();
+    metrics.select(options.metrics.selection().map_err(anyhow::Error::msg)?);
     for (name, stage, on) in gates.all() {
         metrics.show_feature(name, stage, on);
     }

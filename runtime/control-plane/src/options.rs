@@ -8,6 +8,7 @@ mod controllers;
 mod go_duration;
 mod history;
 mod key_value;
+mod metrics;
 mod requests;
 mod service_accounts;
 mod serving;
@@ -31,6 +32,7 @@ pub use self::controllers::{ControllerName, Controllers};
 pub use self::go_duration::parse_go_duration;
 pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
+pub use self::metrics::{AllowedLabels, MetricsOptions};
 pub use self::requests::RequestOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
@@ -109,6 +111,10 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
     pub disable_admission_plugins: Vec<String>,
 
+    /// Deprecated: all admission plugins to enable; others are disabled. Not together with the two flags above.
+    #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
+    pub admission_control: Option<Vec<String>>,
+
     /// File that configures admission plugins (an AdmissionConfiguration).
     #[arg(long, value_name = "FILE")]
     pub admission_control_config_file: Option<PathBuf>,
@@ -161,6 +167,10 @@ pub struct Options {
     /// The handling of requests.
     #[command(flatten)]
     pub requests: RequestOptions,
+
+    /// Metrics.
+    #[command(flatten)]
+    pub metrics: MetricsOptions,
 
     /// Flags without an effect.
     #[command(flatten)]
@@ -270,6 +280,7 @@ impl Options {
         self.serving.check()?;
         serving::check_origins(&self.cors_allowed_origins)?;
         serving::check_transport(&self.strict_transport_security_directives)?;
+        self.metrics.check()?;
         self.accepted.check()?;
         self.history.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
@@ -480,6 +491,22 @@ mod tests {
     }
 
     #[test]
+    fn label_values_are_allowed_by_flags_or_by_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("labels.yaml");
+        std::fs::write(&file, "\"m,l\": \"a,b\"\nm,k: c\n").unwrap();
+        let by_file = format!("--allow-metric-labels-manifest={}", file.display());
+        let allowed = |flags: &[&str]| parse(flags).unwrap().metrics.selection().unwrap().allowed;
+        let by_flags = ["--allow-metric-labels=m,l=a,b", "--allow-metric-labels=m,k=c"];
+        assert_eq!(allowed(&[&*by_file]), allowed(&by_flags));
+        assert!(allowed(&by_flags)["m"]["l"].contains("b"));
+        let error = parse(&[&*by_file, by_flags[0]]).unwrap_err();
+        assert!(error.contains("both set; expected one of them"), "{error}");
+        std::fs::write(&file, "allowListMapping: {}").unwrap();
+        assert!(parse(&[&*by_file]).is_err());
+    }
+
+    #[test]
     fn a_flag_that_is_repeated_adds_to_what_was_said() {
         let options = parse(&[
             "--feature-gates=ClusterTrustBundle=true,WatchList=false",
@@ -518,6 +545,22 @@ mod tests {
             (
                 "--authorization-mode=RBAC,Node,RBAC",
                 "--authorization-mode has RBAC more than once",
+            ),
+            (
+                "--disabled-metrics=up,a-b",
+                "--disabled-metrics has `a-b`; expected full names of metrics",
+            ),
+            (
+                "--show-hidden-metrics-for-version=1.36",
+                "--show-hidden-metrics-for-version is 1.36; expected 1.35",
+            ),
+            (
+                "--allow-metric-labels=up=1",
+                "--allow-metric-labels has `up`; expected METRIC,LABEL",
+            ),
+            (
+                "--allow-metric-labels-manifest=/does/not/exist",
+                "--allow-metric-labels-manifest is /does/not/exist: it cannot be read",
             ),
             ("--watch-cache-sizes=pods", "expected resource[.group]#size"),
             ("--feature-gates=X", "missing bool value for X"),

@@ -19,13 +19,14 @@ mod queues;
 mod rejection_reason;
 mod requests;
 mod resource;
+mod selection;
 mod series;
 mod storage;
 mod token_cache;
 mod token_uses;
 mod webhooks;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use axum::response::Response;
@@ -36,6 +37,7 @@ use planesmith_access::authentication::service_account::TokenUses;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
 use prometheus::{
     Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
 };
@@ -63,6 +65,7 @@ pub use queues::{QueueMeter, Ticket};
 pub use rejection_reason::RejectionReason;
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
+pub use selection::MetricsSelection;
 pub use webhooks::{WebhookMetrics, WebhookOutcome, WebhookType};
 
 /// All metrics of a chain of servers.
@@ -90,6 +93,10 @@ pub struct Metrics {
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
+    /// Metrics that [`selection`](Self::select) leaves out.
+    disabled: IntCounter,
+    /// The metrics that are rendered; all until it is set.
+    selection: OnceLock<MetricsSelection>,
     /// Locked while the metrics are rendered.
     showing: Mutex<()>,
     check_state: GaugeVec,
@@ -131,6 +138,7 @@ impl Metrics {
             "Connections whose TLS handshake failed.",
         );
         let failed_handshakes = failed_handshakes.expect(VALID);
+        let disabled = IntCounter::new("disabled_metrics_total", "Metrics that operators disabled.").expect(VALID);
         let check_state = GaugeVec::new(
             Opts::new(
                 "kubernetes_healthcheck",
@@ -161,6 +169,8 @@ impl Metrics {
             process: process::ProcessMetrics::new(&registry),
             queues: queues::QueueMetrics::new(&registry),
             storage: storage::StorageMetrics::new(&registry),
+            disabled,
+            selection: OnceLock::new(),
             showing: Mutex::default(),
             in_flight,
             in_queue,
@@ -171,9 +181,18 @@ impl Metrics {
             service_levels,
         };
         metrics.register(metrics.failed_handshakes.clone());
+        metrics.register(metrics.disabled.clone());
         add(&metrics.service_levels, metrics.check_state.clone());
         add(&metrics.service_levels, metrics.check_runs.clone());
         metrics
+    }
+
+    /// Renders only what `selection` selects from now on. The first selection counts.
+    pub fn select(&self, selection: MetricsSelection) {
+        let disabled = selection.disabled.len() as u64;
+        if self.selection.set(selection).is_ok() {
+            self.disabled.inc_by(disabled);
+        }
     }
 
     /// Adds the metrics of a store.
@@ -329,12 +348,20 @@ impl Metrics {
         self.process.refresh();
         self.queues.refresh(Instant::now());
         self.storage.refresh(&self.requests.stored());
-        render(&self.registry)
+        self.render(&self.registry)
     }
 
     /// The answer at `/metrics/slis`.
     pub(crate) fn answer_service_levels(&self) -> Response {
-        render(&self.service_levels)
+        self.render(&self.service_levels)
+    }
+
+    fn render(&self, registry: &Registry) -> Response {
+        let mut families = registry.gather();
+        if let Some(selection) = self.selection.get() {
+            selection.apply(&mut families);
+        }
+        render(&families)
     }
 }
 
@@ -369,9 +396,9 @@ fn add(registry: &Registry, collector: impl Collector + 'static) {
     }
 }
 
-fn render(registry: &Registry) -> Response {
+fn render(families: &[MetricFamily]) -> Response {
     let mut body = String::new();
-    if let Err(error) = TextEncoder::new().encode_utf8(&registry.gather(), &mut body) {
+    if let Err(error) = TextEncoder::new().encode_utf8(families, &mut body) {
         tracing::error!(%error, "metrics cannot be written");
     }
     let mut response = Response::new(body.into());

@@ -16,7 +16,7 @@ use crate::TraceExport;
 pub const COMPONENT: &dyn Component = &TraceExportComponent;
 
 #[derive(Args)]
-#[command(next_help_heading = "Logs, traces and version")]
+#[command(next_help_heading = "Logs, metrics, traces and version")]
 struct TraceOptions {
     /// File that configures the export of traces (a TracingConfiguration).
     #[arg(long, value_name = "FILE")]

@@ -7,14 +7,26 @@ use super::Registration;
 use crate::feature_gates::FeatureGates;
 use crate::options::Options;
 
-/// Checks the names in `--enable-admission-plugins` and `--disable-admission-plugins`.
+/// Checks the names in `--enable-admission-plugins`, `--disable-admission-plugins` and `--admission-control`.
 ///
 /// # Errors
 ///
-/// A name that is not in `registrations`, or that is in both flags.
+/// A name that is not in `registrations`, or that is in both of the first two flags, or the last one beside them.
 pub fn check_switches(registrations: &[Registration], options: &Options) -> Result<()> {
     let mut problems = Vec::new();
+    // An empty list is one without plugins.
+    let only = options.admission_control.iter().flatten();
+    let only: Vec<String> = only.filter(|name| !name.is_empty()).cloned().collect();
+    if options.admission_control.is_some()
+        && !(options.enable_admission_plugins.is_empty() && options.disable_admission_plugins.is_empty())
+    {
+        problems.push(
+            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive"
+                .to_owned(),
+        );
+    }
     for (flag, names) in [
+        ("admission-control", &only),
         ("enable-admission-plugins", &options.enable_admission_plugins),
         ("disable-admission-plugins", &options.disable_admission_plugins),
     ] {
@@ -49,6 +61,9 @@ pub fn is_on(registration: &Registration, options: &Options, gates: &FeatureGate
         return false;
     }
     let named = |names: &[String]| names.iter().any(|name| name == registration.name);
+    if let Some(only) = &options.admission_control {
+        return named(only);
+    }
     named(&options.enable_admission_plugins) || registration.on_by_default && !named(&options.disable_admission_plugins)
 }
 
@@ -91,6 +106,17 @@ mod tests {
     }
 
     #[test]
+    fn the_old_flag_names_all_plugins_that_are_on() {
+        assert_eq!(
+            on(&["--admission-control=AlwaysDeny,Priority"]),
+            ["Priority", "AlwaysDeny"]
+        );
+        let none = "--admission-control=";
+        assert!(on(&[none]).is_empty());
+        assert!(check_switches(&LISTED, &options(&[none])).is_ok());
+    }
+
+    #[test]
     fn wrong_names_are_refused() {
         let refused = |registrations: &[Registration], flags: &[&str]| {
             let error = check_switches(registrations, &options(flags)).unwrap_err();
@@ -99,6 +125,17 @@ mod tests {
         assert_eq!(
             refused(&LISTED, &["--enable-admission-plugins=Nonsense"]),
             "enable-admission-plugins plugin \"Nonsense\" is unknown"
+        );
+        assert_eq!(
+            refused(&LISTED, &["--admission-control=Nonsense"]),
+            "admission-control plugin \"Nonsense\" is unknown"
+        );
+        assert_eq!(
+            refused(
+                &LISTED,
+                &["--admission-control=Priority", "--disable-admission-plugins=AlwaysDeny"]
+            ),
+            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive"
         );
         assert_eq!(
             refused(GENERIC, &["--disable-admission-plugins=LimitRanger"]),

@@ -61,13 +61,16 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         ],
     ),
     (
-        "Logs, traces and version",
+        "Logs, metrics, traces and version",
         &[
+            "allow_metric_",
             "contention_",
+            "disabled_metrics",
             "enable_logs_",
             "log_",
             "logging_",
             "profiling",
+            "show_hidden_",
             "verbosity",
             "version",
             "vmodule",

@@ -5,7 +5,7 @@ use http_body_util::BodyExt;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptions};
 
-use super::{LabelSource, Metrics, RequestMetrics};
+use super::{LabelSource, Metrics, MetricsSelection, RequestMetrics};
 use crate::chain::SharedTable;
 use crate::in_flight::{InFlight, InFlightLimits};
 use crate::request::{Context, RequestInfo};
@@ -117,4 +117,19 @@ async fn the_process_is_shown() {
         let line = text.lines().find(|line| line.starts_with(name)).unwrap();
         assert!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() >= 0.0);
     }
+}
+
+#[tokio::test]
+async fn operators_disable_metrics() {
+    let metrics = Metrics::new();
+    assert!(rendered(&metrics).await.contains("\ndisabled_metrics_total 0\n"));
+    metrics.select(MetricsSelection {
+        disabled: ["process_open_fds".to_owned()].into(),
+        ..MetricsSelection::default()
+    });
+    let text = rendered(&metrics).await;
+    assert!(
+        !text.contains("process_open_fds") && text.contains("\ndisabled_metrics_total 1\n"),
+        "{text}"
+    );
 }
