@@ -5,6 +5,8 @@ mod pem;
 #[cfg(feature = "kubernetes")]
 mod pod_key;
 #[cfg(feature = "kubernetes")]
+pub mod request_signature;
+#[cfg(feature = "kubernetes")]
 pub(crate) mod signer_name;
 #[cfg(feature = "kubernetes")]
 pub(crate) mod user_annotations;

@@ -1,10 +1,15 @@
 //! Certificates and their private keys in PEM, as servers load them. Error messages are those of Go's TLS.
 
-use x509_parser::der_parser::asn1_rs::Oid;
-use x509_parser::der_parser::der::{DerObject, parse_der};
-use x509_parser::prelude::{FromDer, X509Certificate};
+use pkcs1::{RsaPrivateKey, RsaPublicKey};
+use pkcs8::PrivateKeyInfo;
+use planesmith_machinery::pem::blocks;
+use sec1::EcPrivateKey;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::der::oid::db::{rfc5912, rfc8410};
 
-use super::pem::{CERTIFICATE, blocks};
+use super::pem::CERTIFICATE;
 
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 
@@ -23,11 +28,11 @@ enum Algorithm {
 }
 
 impl Algorithm {
-    fn from_oid(id: &Oid<'_>) -> Option<Self> {
-        match id.to_id_string().as_str() {
-            "1.2.840.113549.1.1.1" => Some(Algorithm::Rsa),
-            "1.2.840.10045.2.1" => Some(Algorithm::Elliptic),
-            "1.3.101.112" => Some(Algorithm::Edwards),
+    fn from_oid(id: ObjectIdentifier) -> Option<Self> {
+        match id {
+            rfc5912::RSA_ENCRYPTION => Some(Algorithm::Rsa),
+            rfc5912::ID_EC_PUBLIC_KEY => Some(Algorithm::Elliptic),
+            rfc8410::ID_ED_25519 => Some(Algorithm::Edwards),
             _ => None,
         }
     }
@@ -41,16 +46,16 @@ pub(crate) fn key_pair_complaint(certificate: &[u8], key: &[u8]) -> Option<Strin
 fn pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
     let certificate = first_certificate(certificate)?;
     let key = first_key(key)?;
-    let (_, certificate) = X509Certificate::from_der(&certificate).map_err(|_| "x509: malformed certificate")?;
+    let certificate = Certificate::from_der(&certificate).map_err(|_| "x509: malformed certificate")?;
     let key = parse_key(&key).ok_or("tls: failed to parse private key")?;
-    let public = certificate.public_key();
-    let algorithm = Algorithm::from_oid(public.algorithm.oid()).ok_or("tls: unknown public key algorithm")?;
+    let public = certificate.tbs_certificate.subject_public_key_info;
+    let algorithm = Algorithm::from_oid(public.algorithm.oid).ok_or("tls: unknown public key algorithm")?;
     if key.algorithm != algorithm {
         return Err("tls: private key type does not match public key type".to_owned());
     }
     let shown = match algorithm {
-        Algorithm::Rsa => modulus(&public.subject_public_key.data),
-        Algorithm::Elliptic | Algorithm::Edwards => Some(public.subject_public_key.data.to_vec()),
+        Algorithm::Rsa => modulus(public.subject_public_key.raw_bytes()),
+        Algorithm::Elliptic | Algorithm::Edwards => Some(public.subject_public_key.raw_bytes().to_vec()),
     };
     match (key.public, shown) {
         (Some(own), Some(shown)) if own != shown => Err("tls: private key does not match public key".to_owned()),
@@ -59,8 +64,7 @@ fn pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
 }
 
 fn first_certificate(pem: &[u8]) -> Result<Vec<u8>, String> {
-    let (certificates, others): (Vec<_>, Vec<_>) =
-        blocks(pem).into_iter().partition(|block| block.label == CERTIFICATE);
+    let (certificates, others): (Vec<_>, Vec<_>) = blocks(pem).partition(|block| block.label == CERTIFICATE);
     if let Some(first) = certificates.into_iter().next() {
         return Ok(first.contents);
     }
@@ -107,47 +111,40 @@ fn first_key(pem: &[u8]) -> Result<Vec<u8>, String> {
 
 /// Parses a private key in PKCS #1, PKCS #8 or SEC 1.
 fn parse_key(der: &[u8]) -> Option<Key> {
-    let (rest, object) = parse_der(der).ok()?;
-    if !rest.is_empty() {
-        return None;
-    }
-    let parts = object.as_sequence().ok()?;
-    if let [_, algorithm, key, ..] = parts.as_slice()
-        && let (Ok(algorithm), Ok(key)) = (algorithm.as_sequence(), key.as_slice())
-    {
-        let algorithm = Algorithm::from_oid(algorithm.first()?.as_oid().ok()?)?;
+    if let Ok(key) = PrivateKeyInfo::from_der(der) {
+        let algorithm = Algorithm::from_oid(key.algorithm.oid)?;
         return match algorithm {
             Algorithm::Edwards => Some(Key {
                 algorithm,
                 public: None,
             }),
-            Algorithm::Rsa | Algorithm::Elliptic => parse_key(key),
+            Algorithm::Rsa => rsa(key.private_key),
+            Algorithm::Elliptic => elliptic(key.private_key),
         };
     }
-    match parts.as_slice() {
-        // Version, modulus, exponents, primes and derived numbers.
-        [_, modulus, _, _, _, _, _, _, _, ..] => Some(Key {
-            algorithm: Algorithm::Rsa,
-            public: Some(modulus.as_slice().ok()?.to_vec()),
-        }),
-        [version, secret, others @ ..] if version.as_u32().ok() == Some(1) && secret.as_slice().is_ok() => Some(Key {
-            algorithm: Algorithm::Elliptic,
-            public: others.iter().find_map(point),
-        }),
-        _ => None,
-    }
+    rsa(der).or_else(|| elliptic(der))
 }
 
-/// Returns the public point that some elliptic curve keys contain.
-fn point(part: &DerObject<'_>) -> Option<Vec<u8>> {
-    let (_, inner) = parse_der(part.as_slice().ok()?).ok()?;
-    Some(inner.as_bitstring().ok()?.data.to_vec())
+fn rsa(der: &[u8]) -> Option<Key> {
+    let key = RsaPrivateKey::from_der(der).ok()?;
+    Some(Key {
+        algorithm: Algorithm::Rsa,
+        public: Some(key.modulus.as_bytes().to_vec()),
+    })
+}
+
+/// Some keys contain their public point.
+fn elliptic(der: &[u8]) -> Option<Key> {
+    let key = EcPrivateKey::from_der(der).ok()?;
+    Some(Key {
+        algorithm: Algorithm::Elliptic,
+        public: key.public_key.map(<[u8]>::to_vec),
+    })
 }
 
 /// Returns the modulus of a public key.
 fn modulus(der: &[u8]) -> Option<Vec<u8>> {
-    let (_, object) = parse_der(der).ok()?;
-    Some(object.as_sequence().ok()?.first()?.as_slice().ok()?.to_vec())
+    Some(RsaPublicKey::from_der(der).ok()?.modulus.as_bytes().to_vec())
 }
 
 #[cfg(test)]

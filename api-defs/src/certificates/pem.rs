@@ -3,9 +3,12 @@
 #[cfg(feature = "kubernetes")]
 mod requests;
 
-use x509_parser::pem::Pem;
 #[cfg(feature = "apiextensions")]
-use x509_parser::prelude::{FromDer, X509Certificate};
+use planesmith_machinery::pem::{Block, blocks};
+#[cfg(feature = "apiextensions")]
+use x509_cert::Certificate;
+#[cfg(feature = "apiextensions")]
+use x509_cert::der::Decode as _;
 
 #[cfg(feature = "kubernetes")]
 pub(super) use requests::{anchors_complaints, certificates_complaint, request_complaint};
@@ -16,7 +19,7 @@ pub(super) const CERTIFICATE: &str = "CERTIFICATE";
 /// are ignored.
 #[cfg(feature = "apiextensions")]
 pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
-    let blocks = blocks(pem);
+    let blocks: Vec<Block> = blocks(pem).collect();
     if blocks.is_empty() && !pem.is_empty() {
         return Some("unable to parse bytes as PEM block".to_owned());
     }
@@ -36,33 +39,7 @@ pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
 
 #[cfg(feature = "apiextensions")]
 fn is_certificate(block: &Block) -> bool {
-    X509Certificate::from_der(&block.contents).is_ok()
-}
-
-/// A PEM block.
-pub(super) struct Block {
-    pub(super) label: String,
-    pub(super) contents: Vec<u8>,
-    has_headers: bool,
-}
-
-/// Returns the readable blocks. Text between them is ignored.
-pub(super) fn blocks(pem: &[u8]) -> Vec<Block> {
-    let readable = Pem::iter_from_buffer(pem).map_while(Result::ok);
-    let mut blocks: Vec<Block> = readable
-        .map(|block| Block {
-            label: block.label,
-            contents: block.contents,
-            has_headers: false,
-        })
-        .collect();
-    // The PEM parser skips headers, which are lines with a colon; base64 has no colons.
-    let text = String::from_utf8_lossy(pem);
-    for (block, part) in blocks.iter_mut().zip(text.split("-----BEGIN ").skip(1)) {
-        let inner = part.split("-----END ").next().unwrap_or_default();
-        block.has_headers = inner.lines().skip(1).any(|line| line.contains(':'));
-    }
-    blocks
+    Certificate::from_der(&block.contents).is_ok()
 }
 
 #[cfg(test)]

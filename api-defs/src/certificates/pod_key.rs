@@ -1,16 +1,16 @@
 //! Public keys in certificate requests of pods, and their proofs of possession.
 
+use pkcs1::RsaPublicKey;
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA256_ASN1, ED25519, RSA_PSS_2048_8192_SHA256, UnparsedPublicKey,
     VerificationAlgorithm,
 };
-use x509_parser::certification_request::X509CertificationRequest;
-use x509_parser::prelude::FromDer;
-use x509_parser::public_key::PublicKey;
-use x509_parser::x509::SubjectPublicKeyInfo;
+use x509_cert::der::oid::db::{rfc5912, rfc8410};
+use x509_cert::der::{Decode as _, Encode as _};
+use x509_cert::request::CertReq;
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
-/// Object identifiers of the supported curves.
-const CURVES: [&str; 3] = ["1.2.840.10045.3.1.7", "1.3.132.0.34", "1.3.132.0.35"];
+use super::request_signature;
 
 /// Legal sizes of an RSA modulus, in bits.
 const MODULI: [usize; 2] = [3072, 4096];
@@ -36,58 +36,55 @@ pub(super) struct Key(Vec<u8>);
 
 impl Key {
     /// Returns the key of a certificate or of a certificate request.
-    pub(super) fn from_info(info: &SubjectPublicKeyInfo<'_>) -> Self {
-        Self(info.raw.to_vec())
+    pub(super) fn from_info(info: &SubjectPublicKeyInfoOwned) -> Result<Self, Flaw> {
+        info.to_der().map(Self).map_err(|_| Flaw::Unreadable)
     }
 }
 
 /// Returns the key of a stub request if it contains nothing else and is signed with the key.
 pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
-    let (rest, request) = X509CertificationRequest::from_der(der).map_err(|_| Flaw::Unreadable)?;
-    if !rest.is_empty() {
-        return Err(Flaw::Unreadable);
-    }
-    let info = &request.certification_request_info.subject_pki;
+    let request = CertReq::from_der(der).map_err(|_| Flaw::Unreadable)?;
+    let info = &request.info.public_key;
     check(info)?;
-    request.verify_signature().map_err(|_| Flaw::Proof)?;
-    Ok(Key::from_info(info))
+    request_signature::verify(&request, der).map_err(|_| Flaw::Proof)?;
+    Key::from_info(info)
 }
 
 /// Returns the key if `proof` is its signature of `text`.
 pub(super) fn proven(der: &[u8], text: &str, proof: &[u8]) -> Result<Key, Flaw> {
-    let (rest, info) = SubjectPublicKeyInfo::from_der(der).map_err(|_| Flaw::Unreadable)?;
-    if !rest.is_empty() {
-        return Err(Flaw::Unreadable);
-    }
+    let info = SubjectPublicKeyInfoOwned::from_der(der).map_err(|_| Flaw::Unreadable)?;
     let algorithm = check(&info)?.ok_or(Flaw::Proof)?;
-    UnparsedPublicKey::new(algorithm, &info.subject_public_key.data)
+    UnparsedPublicKey::new(algorithm, info.subject_public_key.raw_bytes())
         .verify(text.as_bytes(), proof)
         .map_err(|_| Flaw::Proof)?;
-    Ok(Key::from_info(&info))
+    Key::from_info(&info)
 }
 
 /// Returns the algorithm that verifies signatures of the key; `None` when the server cannot verify them.
-fn check(info: &SubjectPublicKeyInfo<'_>) -> Result<Option<&'static dyn VerificationAlgorithm>, Flaw> {
-    if info.algorithm.algorithm.to_id_string() == "1.3.101.112" {
-        return Ok(Some(&ED25519));
-    }
-    match info.parsed().map_err(|_| Flaw::Unreadable)? {
-        PublicKey::RSA(key) if MODULI.contains(&key.key_size()) => Ok(Some(&RSA_PSS_2048_8192_SHA256)),
-        PublicKey::RSA(key) => Err(Flaw::Modulus(key.key_size())),
-        PublicKey::EC(_) => {
-            let parameters = info.algorithm.parameters.as_ref();
-            let curve = parameters
-                .and_then(|any| any.as_oid().ok())
-                .map(|oid| oid.to_id_string());
-            match curve.and_then(|curve| CURVES.iter().position(|known| *known == curve)) {
-                Some(0) => Ok(Some(&ECDSA_P256_SHA256_ASN1)),
-                Some(1) => Ok(Some(&ECDSA_P384_SHA256_ASN1)),
-                Some(_) => Ok(None),
-                None => Err(Flaw::Curve),
+fn check(info: &SubjectPublicKeyInfoOwned) -> Result<Option<&'static dyn VerificationAlgorithm>, Flaw> {
+    match info.algorithm.oid {
+        rfc8410::ID_ED_25519 => Ok(Some(&ED25519)),
+        rfc5912::RSA_ENCRYPTION => {
+            let key = RsaPublicKey::from_der(info.subject_public_key.raw_bytes()).map_err(|_| Flaw::Unreadable)?;
+            match bits(key.modulus.as_bytes()) {
+                size if MODULI.contains(&size) => Ok(Some(&RSA_PSS_2048_8192_SHA256)),
+                size => Err(Flaw::Modulus(size)),
             }
         }
+        rfc5912::ID_EC_PUBLIC_KEY => match request_signature::curve(&info.algorithm) {
+            Some(rfc5912::SECP_256_R_1) => Ok(Some(&ECDSA_P256_SHA256_ASN1)),
+            Some(rfc5912::SECP_384_R_1) => Ok(Some(&ECDSA_P384_SHA256_ASN1)),
+            Some(rfc5912::SECP_521_R_1) => Ok(None),
+            Some(_) | None => Err(Flaw::Curve),
+        },
         _ => Err(Flaw::Kind),
     }
+}
+
+/// Returns the number of bits of a number without leading zero bytes.
+fn bits(number: &[u8]) -> usize {
+    let unused = number.first().map_or(0, |first| first.leading_zeros() as usize);
+    8 * number.len() - unused
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! serving certificate also while the server runs (`renewal`).
 
 pub mod issue;
+mod key;
 pub(crate) mod renewal;
 
 use std::fs;
@@ -14,24 +15,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, KeyPair, KeyUsagePurpose, PublicKeyData,
-    SerialNumber,
-};
+use planesmith_machinery::pem;
 use x509_cert::Certificate;
 use x509_cert::der::oid::{ObjectIdentifier, db};
-use x509_cert::ext::pkix::KeyUsages;
+use x509_cert::der::{Decode as _, Encode as _};
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{KeyUsages, SubjectAltName};
 use x509_cert::name::Name;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::extensions::GeneralName;
 
 use self::issue::{Contents, IssueError, Usages};
-
+pub use self::key::{CertificateKey, NotAKey};
 use crate::private_file::{make_private_dir, write_private, write_public};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The common name of the authority for clients and the server itself.
 const AUTHORITY: &str = "planesmith";
+/// The label of certificates in PEM.
+const CERTIFICATE: &str = "CERTIFICATE";
 /// The name of its files, without extension; other authorities have names of the same form.
 const AUTHORITY_FILE: &str = "ca";
 /// The lifetime of the authority; kubeadm's choice.
@@ -54,7 +54,7 @@ pub struct CertificatePair {
 #[derive(Debug)]
 pub struct Authority {
     dir: PathBuf,
-    key: KeyPair,
+    key: CertificateKey,
     certificate: Certificate,
     certificate_pem: String,
 }
@@ -110,22 +110,21 @@ impl Authority {
         let pair = pair_in(dir, file);
         if !pair.key.exists() {
             let name = if file == AUTHORITY_FILE { AUTHORITY } else { file };
-            let key = KeyPair::generate().map_err(|source| make_error(name, source.into()))?;
+            let key = CertificateKey::generate().map_err(|source| make_error(name, source))?;
             make_authority(name, &pair, &key)?;
         }
         keep_private(&pair.key)?;
-        let key_pem = read(&pair.key)?;
         let certificate_pem = read(&pair.certificate)?;
-        let key = KeyPair::from_pem(&key_pem).map_err(|source| pem_error(&pair.key, source))?;
-        let certificates = Certificate::load_pem_chain(certificate_pem.as_bytes());
-        let mut certificates = certificates.map_err(|source| pem_error(&pair.certificate, source))?;
-        if certificates.is_empty() {
-            return Err(pem_error(&pair.certificate, "it contains no certificate"));
-        }
+        let key = CertificateKey::from_pem(read(&pair.key)?.as_bytes());
+        let key = key.map_err(|source| pem_error(&pair.key, source))?;
+        let certificate = pem::blocks(certificate_pem.as_bytes()).find(|block| block.label == CERTIFICATE);
+        let certificate = certificate.ok_or_else(|| pem_error(&pair.certificate, "it contains no certificate"))?;
+        let certificate = Certificate::from_der(&certificate.contents);
+        let certificate = certificate.map_err(|source| pem_error(&pair.certificate, source))?;
         Ok(Self {
             dir: dir.to_owned(),
             key,
-            certificate: certificates.swap_remove(0),
+            certificate,
             certificate_pem,
         })
     }
@@ -214,7 +213,7 @@ impl Authority {
     /// # Errors
     ///
     /// If a name cannot be encoded in a certificate, or the key cannot sign.
-    pub fn client_pair(&self, user: &str, groups: &[&str]) -> Result<(String, KeyPair), CertificateError> {
+    pub fn client_pair(&self, user: &str, groups: &[&str]) -> Result<(String, CertificateKey), CertificateError> {
         let subject = issue::subject(user, groups.iter().copied());
         subject
             .and_then(|subject| {
@@ -227,15 +226,15 @@ impl Authority {
     fn sign(
         &self,
         subject: Name,
-        names: Vec<x509_cert::ext::pkix::name::GeneralName>,
+        names: Vec<GeneralName>,
         usage: ObjectIdentifier,
         now: SystemTime,
-    ) -> Result<(String, KeyPair), IssueError> {
-        let key = KeyPair::generate()?;
+    ) -> Result<(String, CertificateKey), IssueError> {
+        let key = CertificateKey::generate()?;
         let (not_before, not_after) = life(CERTIFICATE_LIFE, now);
         let certificate = self.issue(Contents {
             subject,
-            public_key: issue::public_key(&key)?,
+            public_key: key.public()?,
             names,
             usages: Usages {
                 key: KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment,
@@ -250,61 +249,44 @@ impl Authority {
     /// True if this authority signed the certificate at `pair`, its key matches, it is valid long enough after `now`,
     /// and it covers all `names` and `addresses`.
     fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr], now: SystemTime) -> bool {
-        let Ok(pem) = fs::read(&pair.certificate) else {
+        let read = |path| fs::read(path).unwrap_or_default();
+        let certificate = pem::first(&read(&pair.certificate), CERTIFICATE);
+        let certificate = certificate.and_then(|der| Certificate::from_der(&der).ok());
+        let key = CertificateKey::from_pem(&read(&pair.key)).ok();
+        let (Some(certificate), Some(key)) = (certificate, key.and_then(|key| key.public().ok())) else {
             return false;
         };
-        let key = fs::read_to_string(&pair.key).ok();
-        let Some(key) = key.and_then(|key| KeyPair::from_pem(&key).ok()) else {
-            return false;
-        };
-        let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
-            return false;
-        };
-        let certificate = pem.parse_x509();
-        certificate.is_ok_and(|certificate| {
-            // A crash may have left a new certificate with an old key.
-            certificate.public_key().raw == key.subject_public_key_info()
-                && self.has_signed(&certificate)
-                && lives_on(&certificate, now)
-                && covers(&certificate, names, addresses)
-        })
+        // A crash may have left a new certificate with an old key.
+        certificate.tbs_certificate.subject_public_key_info == key
+            && self.has_signed(&certificate)
+            && lives_on(&certificate, now)
+            && covers(&certificate, names, addresses)
     }
 
     /// True if a certificate was signed by this authority, not by an earlier one.
-    fn has_signed(&self, certificate: &X509Certificate<'_>) -> bool {
-        let own = x509_parser::pem::parse_x509_pem(self.certificate_pem.as_bytes());
-        let Ok((_, own)) = own else { return false };
-        own.parse_x509().is_ok_and(|own| {
-            certificate.issuer() == own.subject() && certificate.verify_signature(Some(own.public_key())).is_ok()
-        })
+    fn has_signed(&self, certificate: &Certificate) -> bool {
+        let (signed, signature) = (&certificate.tbs_certificate, certificate.signature.as_bytes());
+        signed.issuer == self.certificate.tbs_certificate.subject
+            && certificate.signature_algorithm == self.key.signature_algorithm()
+            && signature
+                .zip(signed.to_der().ok())
+                .is_some_and(|(signature, signed)| self.key.has_signed(&signed, signature))
     }
 }
 
-fn make_authority(name: &str, pair: &CertificatePair, key: &KeyPair) -> Result<(), CertificateError> {
-    let make = |source: rcgen::Error| make_error(name, source.into());
-    let mut params = CertificateParams::new(Vec::new()).map_err(make)?;
-    let mut subject = DistinguishedName::new();
-    subject.push(DnType::CommonName, name);
-    params.distinguished_name = subject;
-    params.serial_number = Some(SerialNumber::from_slice(&issue::serial_bytes()));
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.key_usages = vec![
-        KeyUsagePurpose::DigitalSignature,
-        KeyUsagePurpose::KeyCertSign,
-        KeyUsagePurpose::CrlSign,
-    ];
-    let (not_before, not_after) = life(AUTHORITY_LIFE, SystemTime::now());
-    params.not_before = not_before.into();
-    params.not_after = not_after.into();
-    let certificate = params.self_signed(key).map_err(make)?;
-    write_pair(pair, &certificate.pem(), key)
+fn make_authority(name: &str, pair: &CertificatePair, key: &CertificateKey) -> Result<(), CertificateError> {
+    let certificate = issue::authority(name, key, life(AUTHORITY_LIFE, SystemTime::now()));
+    write_pair(pair, &certificate.map_err(|source| make_error(name, source))?, key)
 }
 
 /// Writes a certificate and its key. The key is written last: its presence means that the pair is complete.
-fn write_pair(pair: &CertificatePair, certificate: &str, key: &KeyPair) -> Result<(), CertificateError> {
+fn write_pair(pair: &CertificatePair, certificate: &str, key: &CertificateKey) -> Result<(), CertificateError> {
+    let key = key
+        .to_pem()
+        .map_err(|source| make_error(&pair.key.display().to_string(), source))?;
     write_public(&pair.certificate, certificate.as_bytes())
         .map_err(|source| file_error(&pair.certificate, "written", source))?;
-    write_private(&pair.key, key.serialize_pem().as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
+    write_private(&pair.key, key.as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
 }
 
 /// Returns the beginning and the end of a validity of `life` from `now` on.
@@ -314,34 +296,16 @@ fn life(life: Duration, now: SystemTime) -> (SystemTime, SystemTime) {
 }
 
 /// True if a certificate needs no renewal soon after `now`.
-fn lives_on(certificate: &X509Certificate<'_>, now: SystemTime) -> bool {
-    let soon = now + RENEW_BEFORE;
-    let soon = soon
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    certificate.validity().not_after.timestamp() >= i64::try_from(soon).unwrap_or(i64::MAX)
+fn lives_on(certificate: &Certificate, now: SystemTime) -> bool {
+    certificate.tbs_certificate.validity.not_after.to_system_time() >= now + RENEW_BEFORE
 }
 
 /// True if a certificate covers all these names and addresses.
-fn covers(certificate: &X509Certificate<'_>, names: &[String], addresses: &[IpAddr]) -> bool {
-    let covered = certificate.subject_alternative_name().ok().flatten();
-    let covered = covered
-        .as_ref()
-        .map(|extension| extension.value.general_names.as_slice())
-        .unwrap_or_default();
-    names.iter().all(|name| {
-        covered
-            .iter()
-            .any(|have| matches!(have, GeneralName::DNSName(have) if have == name))
-    }) && addresses.iter().all(|address| {
-        let octets = match address {
-            IpAddr::V4(address) => address.octets().to_vec(),
-            IpAddr::V6(address) => address.octets().to_vec(),
-        };
-        covered
-            .iter()
-            .any(|have| matches!(have, GeneralName::IPAddress(have) if *have == octets))
-    })
+fn covers(certificate: &Certificate, names: &[String], addresses: &[IpAddr]) -> bool {
+    let covered = certificate.tbs_certificate.get::<SubjectAltName>().ok().flatten();
+    let covered = covered.map(|(_, names)| names.0).unwrap_or_default();
+    let wanted = issue::server_names(names, addresses);
+    wanted.is_ok_and(|wanted| wanted.iter().all(|name| covered.contains(name)))
 }
 
 /// Removes the permissions of others on an existing key, restored from a backup for example.
@@ -385,6 +349,16 @@ fn make_error(subject: &str, source: IssueError) -> CertificateError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use planesmith_access::authentication::ClientCertificate;
+    use ring::rand::SystemRandom;
+    use ring::signature::{ECDSA_P384_SHA384_ASN1_SIGNING, Ed25519KeyPair};
+    use rustls::RootCertStore;
+    use rustls::pki_types::UnixTime;
+    use rustls::server::WebPkiClientVerifier;
+    use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectKeyIdentifier};
+
     use super::*;
 
     #[test]
@@ -457,34 +431,90 @@ mod tests {
 
         fs::write(&admin.key, "nonsense").unwrap();
         authority.client("admin", "admin", "system:masters").unwrap();
-        assert!(KeyPair::from_pem(&fs::read_to_string(&admin.key).unwrap()).is_ok());
+        assert!(CertificateKey::from_pem(&fs::read(&admin.key).unwrap()).is_ok());
+    }
+
+    /// The key of no server.
+    const RSA_KEY: &str = "-----BEGIN PRIVATE KEY-----
+MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQDZn8kKfHpd1xwr
+AUjF4edeOW4YHXmjyFTtcc2v9xmst+Dt70584liFhmyuM5whV0H3cXskMJNs1Qd7
+G1r0cIZpraRAMIlzLa/qKkz2u4GQrVlIu8SMYnYivqrAdoc6WdvkCTzK6grDkZKm
+3eCgmMzXDrZxVqNfXLuKf1tuk4JNTe60LMr/rrMva7RTzcReoCliwNez2wfMlTbu
+wcnYMjuymTwTGcO/jO4OLSANeE8NBRZgEyN85qX0fLUx2Vx9TZGWwrXp6DxnaIGc
+vFoqpwsswHvejO0gWdtx0cWSuwgvLrLJ90QPAh52A/iA6q2ig64rNPGz4pnx6XL1
+5lfZasiNAgMBAAECggEAHiim4YllIt6V9H7B0UyQdg4i6/wfuJsha+OG1AE8QWOd
+LBQrLiLnDiAWLSERXMx9I5fKLzZ9I8q09fJRTUlP01LhTZT8Y2YcOCkjD9ll6AEh
++7Kr1yGpCgEe5Du421ULJGPEVUGQetBQgMgEYnUyhAYxsezGCMfu5I9oQh92ohQu
+hHl9MJfKqb7o7hydhRVpxQBbBmPsX2tEE3Lne3TeApcnj7G8dteCBMWT0UBoG6Od
+71R3DgKZUKO4rVhe5cT0Qd9D4gutwas0NlW4WVkdGR1H4EIIfG5hYSdHexPJ6hOd
+YHTsZSXq5CgBCJ3YUvxE9ExTdCOjbxNi1S65Z56XaQKBgQD4SNOCNWErPaMsGlw3
+AzZIqxjmibMIj+ldMA8I89P2FcuaPXNyORLgjBHGlm/cMYBXfCmH6EJCrtT7fMNy
+IGQbfMBhLNVVgHehxFlGj1EuKuPauW/KNcqAdP4OovBuyPn5k+7huH+3RpJknhgp
+mgK5gpCGPiSIv7h7kKI+4Jd2qQKBgQDgYwwssVRvx72XNk52f73EGJgX31QjIywh
+CZkrN37ZjWiZY8tsBpnSwkrpijGZLurF3jbtcWd87CWVuZgai145f2ruqH7l/YbY
+izTPS0WPCTjWAiEjm5r3eRWRwySUM9s7RvqKoQbPRvuN0ow/Y5DVaWd60NGQOJoQ
+Sifb4aKFRQKBgGD/8sI4IJJILmuYkNZdRuP1FHFc8rkxoDZsBDO3LuRBd532zBef
+/KQFlRxEwccA/+ct9vvF3b03mLX39FOuG+4xOue8IEybOCHXGBnc/BZRY1ucfvQ9
+N7QgAPGu7sgZdK/w/67n6d2skJ0GtuHp7Y6UV+padOOII4cC5qAyFnqhAoGAdam6
+spzyiAMXmflyP5VQr0muR6Zmel5xP4nG9fCN5grO9NBt1WHIu8oCemBrDcaaedPC
+vdQfzlQOiWrfJdw7Nq9oJWnZ0USWt2qX8LOp8A2H7kEDm6Z3JpoqA1tvDP/8UCMy
+MguqhHrWYlIsFPli82XoS3DA03263Bvmttik3nkCgYAaQJuk98G7C+6+tg+iTc4W
+WJ7MFDZK8ULriL74gxCPulTG9+wM27cUzfT5nzxRmogqw+tTkbUZRo8kCJBE9vpv
+OKz2ETbF6U3Ue0t6r16w9ridyAzZ9kzg0bhnOBFnnUgQIY17PUAhwFQVY9wgnTwp
+EtKDQizdK00BH+gbDdRX2g==
+-----END PRIVATE KEY-----";
+
+    /// Returns a key of each kind.
+    fn keys() -> Vec<CertificateKey> {
+        let random = SystemRandom::new();
+        let edwards = Ed25519KeyPair::generate_pkcs8(&random).unwrap();
+        vec![
+            CertificateKey::generate().unwrap(),
+            CertificateKey::generate_on(&ECDSA_P384_SHA384_ASN1_SIGNING).unwrap(),
+            CertificateKey::from_pkcs8(edwards.as_ref().to_vec()).unwrap(),
+            CertificateKey::from_pem(RSA_KEY.as_bytes()).unwrap(),
+        ]
     }
 
     #[test]
     fn a_client_certificate_names_all_groups_whatever_key_signs_it() {
-        for algorithm in [
-            &rcgen::PKCS_ECDSA_P256_SHA256,
-            &rcgen::PKCS_ECDSA_P384_SHA384,
-            &rcgen::PKCS_ED25519,
-        ] {
+        for key in keys() {
             let dir = tempfile::tempdir().unwrap();
-            make_authority(
-                AUTHORITY,
-                &pair_in(dir.path(), "ca"),
-                &KeyPair::generate_for(algorithm).unwrap(),
-            )
-            .unwrap();
+            make_authority(AUTHORITY, &pair_in(dir.path(), "ca"), &key).unwrap();
             let authority = Authority::open(dir.path()).unwrap();
-            let (pem, _) = authority.client_pair("ann", &["people", "testers"]).unwrap();
-            let parse = |pem: &str| x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap().1;
-            let (client, own) = (parse(&pem), parse(authority.certificate_pem()));
-            let (client, own) = (client.parse_x509().unwrap(), own.parse_x509().unwrap());
-            let groups = client.subject().iter_organization();
-            let groups: Vec<&str> = groups.map(|group| group.as_str().unwrap()).collect();
-            assert_eq!(groups, ["people", "testers"]);
-            client.verify_signature(Some(own.public_key())).unwrap();
-            assert_eq!(client.issuer(), own.subject());
+            let (client, _) = authority.client_pair("ann", &["people", "testers"]).unwrap();
+            let der = |text: &str| pem::first(text.as_bytes(), CERTIFICATE).unwrap();
+            // What servers verify clients with.
+            let mut roots = RootCertStore::empty();
+            roots.add(der(authority.certificate_pem()).into()).unwrap();
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            let verified = verifier
+                .unwrap()
+                .verify_client_cert(&der(&client).into(), &[], UnixTime::now());
+            verified.unwrap();
+            let ClientCertificate::Trusted { user, .. } = ClientCertificate::trusted(&der(&client)).unwrap() else {
+                panic!("the certificate names a user");
+            };
+            assert_eq!(
+                (&*user.name, &user.groups[..2]),
+                ("ann", &["people".to_owned(), "testers".to_owned()][..])
+            );
         }
+    }
+
+    #[test]
+    fn an_authority_is_marked_as_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let authority = Authority::open(dir.path()).unwrap();
+        let own = &authority.certificate.tbs_certificate;
+        let (critical, constraints) = own.get::<BasicConstraints>().unwrap().unwrap();
+        assert!(critical && constraints.ca && constraints.path_len_constraint.is_none());
+        let (critical, usage) = own.get::<KeyUsage>().unwrap().unwrap();
+        assert!(critical && usage.key_cert_sign() && usage.digital_signature() && usage.crl_sign());
+        let (critical, id) = own.get::<SubjectKeyIdentifier>().unwrap().unwrap();
+        assert!(!critical && id.0.as_bytes().len() == 20);
+        assert!(authority.has_signed(&authority.certificate));
     }
 
     #[test]

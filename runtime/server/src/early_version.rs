@@ -7,11 +7,17 @@
 use rustls::CertificateError;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use x509_parser::asn1_rs::{Any, FromDer as _};
-use x509_parser::certificate::X509Certificate;
-use x509_parser::extensions::{GeneralName, GeneralSubtree, ParsedExtension};
-use x509_parser::prelude::ASN1Time;
-use x509_parser::x509::X509Version;
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::oid::db::rfc5280::{ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH};
+use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier};
+use x509_cert::der::{Decode as _, Encode as _, Reader as _, SliceReader};
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName};
+use x509_cert::{Certificate, Version};
+
+use crate::trust_anchors::check_validity;
 
 const SEQUENCE: u8 = 0x30;
 const BIT_STRING: u8 = 0x03;
@@ -25,20 +31,24 @@ const MAX_SIGNATURES: usize = 50;
 
 /// True if a certificate has no version 3, so that the usual verification does not read it.
 pub(crate) fn is_early(der: &[u8]) -> bool {
-    let parsed = X509Certificate::from_der(der);
-    parsed.is_ok_and(|(_, certificate)| is_early_version(&certificate))
+    let parsed = Certificate::from_der(der);
+    parsed.is_ok_and(|certificate| is_early_version(&certificate))
 }
 
-fn is_early_version(certificate: &X509Certificate<'_>) -> bool {
-    matches!(certificate.version(), X509Version::V1 | X509Version::V2)
+fn is_early_version(certificate: &Certificate) -> bool {
+    matches!(certificate.tbs_certificate.version, Version::V1 | Version::V2)
 }
 
 /// Algorithm identifier and bits of the key in a certificate.
 pub(crate) fn public_key(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (_, certificate) = X509Certificate::from_der(der).ok()?;
-    let key = certificate.public_key();
-    let algorithm = parts(key.raw).next()?;
-    Some((algorithm.to_vec(), key.subject_public_key.data.to_vec()))
+    key_of(&Certificate::from_der(der).ok()?)
+}
+
+fn key_of(certificate: &Certificate) -> Option<(Vec<u8>, Vec<u8>)> {
+    let key = &certificate.tbs_certificate.subject_public_key_info;
+    let algorithm = key.algorithm.to_der().ok()?;
+    let bits = key.subject_public_key.as_bytes()?;
+    Some((AnyRef::from_der(&algorithm).ok()?.value().to_vec(), bits.to_vec()))
 }
 
 /// Verifies that a chain of `intermediates` leads from a client's certificate to one of `authorities`.
@@ -53,15 +63,12 @@ pub(crate) fn verify(
     algorithms: WebPkiSupportedAlgorithms,
     now: UnixTime,
 ) -> Result<(), CertificateError> {
-    let now = i64::try_from(now.as_secs()).ok();
-    let now = now.and_then(|now| ASN1Time::from_timestamp(now).ok());
-    let now = now.ok_or(CertificateError::Expired)?;
     let leaf = Link::parse(own).ok_or(CertificateError::BadEncoding)?;
     // Extensions exist since version 3.
-    if !is_early_version(&leaf.certificate) || !leaf.certificate.extensions().is_empty() {
+    if !is_early_version(&leaf.certificate) || leaf.certificate.tbs_certificate.extensions.is_some() {
         return Err(CertificateError::BadEncoding);
     }
-    leaf.check_validity(now)?;
+    check_validity(&leaf.certificate.tbs_certificate, now)?;
     let mut search = Search {
         intermediates: intermediates.iter().filter_map(|der| Link::parse(der)).collect(),
         authorities: authorities.iter().filter_map(|der| Link::parse(der)).collect(),
@@ -75,7 +82,9 @@ pub(crate) fn verify(
 /// One certificate of a chain.
 #[derive(Clone)]
 struct Link<'a> {
-    certificate: X509Certificate<'a>,
+    certificate: Certificate,
+    /// The part that is signed, as it was encoded.
+    signed: &'a [u8],
     /// Content of the identifier of its signature algorithm.
     signed_with: &'a [u8],
 }
@@ -84,7 +93,7 @@ struct Search<'a> {
     intermediates: Vec<Link<'a>>,
     authorities: Vec<Link<'a>>,
     algorithms: WebPkiSupportedAlgorithms,
-    now: ASN1Time,
+    now: UnixTime,
     /// Number of signatures verified so far.
     signatures: usize,
 }
@@ -132,35 +141,28 @@ impl Search<'_> {
         below: usize,
         is_intermediate: bool,
     ) -> Option<Result<(), CertificateError>> {
-        if child.certificate.issuer().as_raw() != issuer.certificate.subject().as_raw() {
+        if child.certificate.tbs_certificate.issuer != issuer.certificate.tbs_certificate.subject {
             return None;
         }
         if !self.has_signed(child, issuer) {
             return Some(Err(CertificateError::BadSignature));
         }
-        let checked = issuer.check_validity(self.now);
+        let checked = check_validity(&issuer.certificate.tbs_certificate, self.now);
         Some(checked.and_then(|()| issuer.check_authority(below, is_intermediate)))
     }
 
     fn has_signed(&mut self, child: &Link<'_>, issuer: &Link<'_>) -> bool {
-        let key = issuer.certificate.public_key();
-        let Some(key_algorithm) = parts(key.raw).next() else {
+        let signature = child.certificate.signature.as_bytes();
+        let (Some((key_algorithm, key)), Some(signature)) = (key_of(&issuer.certificate), signature) else {
             return false;
         };
-        let (message, signature) = (
-            child.certificate.tbs_certificate.as_ref(),
-            &child.certificate.signature_value,
-        );
         let mut fitting = self.algorithms.all.iter().filter(|algorithm| {
             algorithm.signature_alg_id().as_ref() == child.signed_with
-                && algorithm.public_key_alg_id().as_ref() == key_algorithm
+                && algorithm.public_key_alg_id().as_ref() == key_algorithm.as_slice()
         });
         fitting.any(|algorithm| {
             self.signatures += 1;
-            self.signatures <= MAX_SIGNATURES
-                && algorithm
-                    .verify_signature(&key.subject_public_key.data, message, &signature.data)
-                    .is_ok()
+            self.signatures <= MAX_SIGNATURES && algorithm.verify_signature(&key, child.signed, signature).is_ok()
         })
     }
 }
@@ -168,53 +170,42 @@ impl Search<'_> {
 impl<'a> Link<'a> {
     /// Reads a certificate without trailing bytes, whose algorithm is the same inside and outside of the signed part.
     fn parse(der: &'a [u8]) -> Option<Self> {
-        let (rest, certificate) = X509Certificate::from_der(der).ok()?;
-        let signed_with = parts(der).nth(1)?;
+        let certificate = Certificate::from_der(der).ok()?;
+        let mut all = whole_parts(der);
+        let ((signed, _), (_, signed_with)) = (all.next()?, all.next()?);
         // The part outside of the signature is compared, too, so that a certificate has one encoding.
-        let is_whole = rest.is_empty()
-            && tags(der) == [SEQUENCE, SEQUENCE, BIT_STRING]
+        let is_whole = tags(der) == [SEQUENCE, SEQUENCE, BIT_STRING]
             && der.first() == Some(&SEQUENCE)
-            && certificate.signature_value.unused_bits == 0
+            && certificate.signature.as_bytes().is_some()
             && certificate.tbs_certificate.signature == certificate.signature_algorithm;
         is_whole.then_some(Self {
             certificate,
+            signed,
             signed_with,
         })
     }
 
-    fn check_validity(&self, now: ASN1Time) -> Result<(), CertificateError> {
-        let validity = self.certificate.validity();
-        if now > validity.not_after {
-            return Err(CertificateError::Expired);
-        }
-        match now < validity.not_before {
-            true => Err(CertificateError::NotValidYet),
-            false => Ok(()),
-        }
-    }
-
     /// Checks that the certificate is that of an authority which may sign those of clients.
     fn check_authority(&self, below: usize, is_intermediate: bool) -> Result<(), CertificateError> {
-        let certificate = &self.certificate;
+        let certificate = &self.certificate.tbs_certificate;
         let malformed = |_| CertificateError::BadEncoding;
-        if certificate
-            .extensions()
-            .iter()
-            .any(|extension| !is_understood(extension.critical, extension.parsed_extension()))
-        {
+        if !certificate.extensions.iter().flatten().all(is_understood) {
             return Err(CertificateError::UnhandledCriticalExtension);
         }
-        let constraints = certificate.basic_constraints().map_err(malformed)?;
+        let constraints = certificate.get::<BasicConstraints>().map_err(malformed)?;
         let is_authority = match &constraints {
-            Some(constraints) => constraints.value.ca,
-            None => is_early_version(certificate) && !is_intermediate,
+            Some((_, constraints)) => constraints.ca,
+            None => is_early_version(&self.certificate) && !is_intermediate,
         };
-        let max_below = constraints.and_then(|constraints| constraints.value.path_len_constraint);
-        let is_too_deep = max_below.is_some_and(|max| below > usize::try_from(max).unwrap_or(usize::MAX));
-        let usage = certificate.key_usage().map_err(malformed)?;
-        let signs = usage.is_none_or(|usage| usage.value.key_cert_sign());
-        let purposes = certificate.extended_key_usage().map_err(malformed)?;
-        let is_for_clients = purposes.is_none_or(|purposes| purposes.value.any || purposes.value.client_auth);
+        let max_below = constraints.and_then(|(_, constraints)| constraints.path_len_constraint);
+        let is_too_deep = max_below.is_some_and(|max| below > usize::from(max));
+        let usage = certificate.get::<KeyUsage>().map_err(malformed)?;
+        let signs = usage.is_none_or(|(_, usage)| usage.key_cert_sign());
+        let purposes = certificate.get::<ExtendedKeyUsage>().map_err(malformed)?;
+        let is_for_clients = purposes.is_none_or(|(_, purposes)| {
+            let mut purposes = purposes.0.iter();
+            purposes.any(|purpose| [ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH].contains(purpose))
+        });
         match is_authority && signs && is_for_clients && !is_too_deep {
             true => Ok(()),
             false => Err(CertificateError::InvalidPurpose),
@@ -222,35 +213,32 @@ impl<'a> Link<'a> {
     }
 }
 
-/// True if an authority has no extension that has to be obeyed and is not. Name constraints for hosts and people do not
-/// concern a client without such names; other constraints do.
-fn is_understood(is_critical: bool, extension: &ParsedExtension<'_>) -> bool {
-    match extension {
-        ParsedExtension::BasicConstraints(_)
-        | ParsedExtension::KeyUsage(_)
-        | ParsedExtension::ExtendedKeyUsage(_)
-        | ParsedExtension::SubjectAlternativeName(_) => true,
-        ParsedExtension::NameConstraints(limits) => {
-            let all = [&limits.permitted_subtrees, &limits.excluded_subtrees];
-            let concerns_client = |subtree: &GeneralSubtree<'_>| {
-                !matches!(
-                    subtree.base,
-                    GeneralName::DNSName(_)
-                        | GeneralName::RFC822Name(_)
-                        | GeneralName::IPAddress(_)
-                        | GeneralName::URI(_)
-                )
-            };
-            !all.into_iter().flatten().flatten().any(concerns_client)
-        }
-        ParsedExtension::ParseError { .. } => false,
-        _ => !is_critical,
+/// True if an extension of an authority is obeyed, or need not be. Name constraints for hosts and people do not concern a
+/// client without such names; other constraints do.
+fn is_understood(extension: &Extension) -> bool {
+    const OBEYED: [ObjectIdentifier; 4] = [
+        BasicConstraints::OID,
+        KeyUsage::OID,
+        ExtendedKeyUsage::OID,
+        SubjectAltName::OID,
+    ];
+    if extension.extn_id != NameConstraints::OID {
+        return OBEYED.contains(&extension.extn_id) || !extension.critical;
     }
-}
-
-/// The contents of the parts of a DER sequence.
-fn parts(der: &[u8]) -> impl Iterator<Item = &[u8]> {
-    whole_parts(der).map(|(_, content)| content)
+    let concerns_client = |subtree: &GeneralSubtree| {
+        !matches!(
+            subtree.base,
+            GeneralName::DnsName(_)
+                | GeneralName::Rfc822Name(_)
+                | GeneralName::IpAddress(_)
+                | GeneralName::UniformResourceIdentifier(_)
+        )
+    };
+    let limits = NameConstraints::from_der(extension.extn_value.as_bytes());
+    limits.is_ok_and(|limits| {
+        let all = [limits.permitted_subtrees, limits.excluded_subtrees];
+        !all.iter().flatten().flatten().any(concerns_client)
+    })
 }
 
 /// The first bytes of the parts of a DER sequence.
@@ -260,12 +248,11 @@ fn tags(der: &[u8]) -> Vec<u8> {
 
 /// The parts of a DER sequence with their headers, and their contents.
 fn whole_parts(der: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut rest = Any::from_der(der).map_or(&[][..], |(_, sequence)| sequence.data);
+    let mut rest = AnyRef::from_der(der).map_or(&[][..], |sequence| sequence.value());
     std::iter::from_fn(move || {
-        let (behind, part) = Any::from_der(rest).ok()?;
-        let whole = &rest[..rest.len() - behind.len()];
-        rest = behind;
-        Some((whole, part.data))
+        let whole = SliceReader::new(rest).ok()?.tlv_bytes().ok()?;
+        rest = &rest[whole.len()..];
+        Some((whole, AnyRef::from_der(whole).ok()?.value()))
     })
 }
 

@@ -2,8 +2,11 @@
 
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::{CertificateError, Error, RootCertStore};
-use x509_parser::extensions::ExtendedKeyUsage;
-use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
+use x509_cert::der::Decode as _;
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::der::oid::db::rfc5280::ANY_EXTENDED_KEY_USAGE;
+use x509_cert::ext::pkix::ExtendedKeyUsage;
+use x509_cert::{Certificate, TbsCertificate};
 
 /// A list of trusted authorities. As in Go, a certificate in the list is trusted directly, even if it is itself a CA.
 #[derive(Clone, Debug)]
@@ -65,38 +68,44 @@ impl TrustAnchors {
         &self.certificates
     }
 
-    /// Checks a `certificate` that is trusted because it is listed, for its validity and for a usage that `serves`
-    /// accepts; `None` if it is not listed.
+    /// Checks a `certificate` that is trusted because it is listed, for its validity and for `usage`; `None` if it is not
+    /// listed.
     pub(crate) fn check(
         &self,
         certificate: &CertificateDer<'_>,
         now: UnixTime,
-        serves: fn(&ExtendedKeyUsage<'_>) -> bool,
+        usage: ObjectIdentifier,
     ) -> Option<Result<(), CertificateError>> {
         let is_listed = self.certificates.contains(certificate);
-        is_listed.then(|| check(certificate, now, serves))
+        is_listed.then(|| check(certificate, now, usage))
     }
 }
 
 /// Checks the validity and the usage of a certificate that is trusted directly.
-fn check(
-    certificate: &CertificateDer<'_>,
-    now: UnixTime,
-    serves: fn(&ExtendedKeyUsage<'_>) -> bool,
-) -> Result<(), CertificateError> {
-    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| CertificateError::BadEncoding)?;
-    let time = i64::try_from(now.as_secs()).ok();
-    let time = time.and_then(|now| ASN1Time::from_timestamp(now).ok());
-    let validity = parsed.validity();
-    if time.is_none_or(|time| time > validity.not_after) {
-        return Err(CertificateError::Expired);
-    }
-    if time.is_none_or(|time| time < validity.not_before) {
-        return Err(CertificateError::NotValidYet);
-    }
-    let usage = parsed.extended_key_usage().ok().flatten();
-    match usage.is_none_or(|usage| usage.value.any || serves(usage.value)) {
+fn check(certificate: &CertificateDer<'_>, now: UnixTime, usage: ObjectIdentifier) -> Result<(), CertificateError> {
+    let parsed = Certificate::from_der(certificate).map_err(|_| CertificateError::BadEncoding)?;
+    let parsed = parsed.tbs_certificate;
+    check_validity(&parsed, now)?;
+    let usages = parsed.get::<ExtendedKeyUsage>().ok().flatten();
+    match usages.is_none_or(|(_, usages)| {
+        usages
+            .0
+            .iter()
+            .any(|have| [ANY_EXTENDED_KEY_USAGE, usage].contains(have))
+    }) {
         true => Ok(()),
         false => Err(CertificateError::InvalidPurpose),
+    }
+}
+
+/// Checks that a certificate is valid at `now`, which includes both ends of its validity.
+pub(crate) fn check_validity(certificate: &TbsCertificate, now: UnixTime) -> Result<(), CertificateError> {
+    let validity = &certificate.validity;
+    if now.as_secs() > validity.not_after.to_unix_duration().as_secs() {
+        return Err(CertificateError::Expired);
+    }
+    match now.as_secs() < validity.not_before.to_unix_duration().as_secs() {
+        true => Err(CertificateError::NotValidYet),
+        false => Ok(()),
     }
 }

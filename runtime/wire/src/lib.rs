@@ -18,6 +18,7 @@ pub mod json;
 pub mod json_path;
 pub mod micro_time;
 pub mod names;
+pub mod pem;
 pub mod protobuf;
 pub mod quantity;
 pub mod raw;

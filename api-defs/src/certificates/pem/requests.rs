@@ -1,29 +1,32 @@
 //! Requests for certificates, issued certificates and trust anchors, in PEM.
 
 use planesmith_machinery::go_format::quote;
-use x509_parser::certification_request::X509CertificationRequest;
-use x509_parser::error::X509Error;
-use x509_parser::prelude::{FromDer, X509Certificate};
+use planesmith_machinery::pem::{Block, blocks};
+use x509_cert::Certificate;
+use x509_cert::der::{Decode as _, ErrorKind, Reader as _, SliceReader};
+use x509_cert::ext::pkix::BasicConstraints;
+use x509_cert::request::CertReq;
 
-use super::{Block, CERTIFICATE, blocks};
+use super::CERTIFICATE;
+use crate::certificates::request_signature::{SignatureFlaw, verify};
 
 const REQUEST: &str = "CERTIFICATE REQUEST";
 
 /// Returns the error in a certificate signing request, in its encoding or its signature; `None` when it is valid.
 pub(in crate::certificates) fn request_complaint(pem: &[u8]) -> Option<String> {
-    let block = blocks(pem).into_iter().next();
+    let block = blocks(pem).next();
     let Some(block) = block.filter(|block| block.label == REQUEST) else {
         return Some(format!("PEM block type must be {REQUEST}"));
     };
-    match X509CertificationRequest::from_der(&block.contents) {
+    match CertReq::from_der(&block.contents) {
+        Err(problem) if matches!(problem.kind(), ErrorKind::TrailingData { .. }) => {
+            Some("asn1: syntax error: trailing data".to_owned())
+        }
         Err(problem) => Some(format!("asn1: structure error: {problem}")),
-        Ok((rest, _)) if !rest.is_empty() => Some("asn1: syntax error: trailing data".to_owned()),
-        Ok((_, request)) => match request.verify_signature() {
+        Ok(request) => match verify(&request, &block.contents) {
             Ok(()) => None,
-            Err(X509Error::SignatureUnsupportedAlgorithm) => {
-                Some("x509: cannot verify signature: algorithm unimplemented".to_owned())
-            }
-            Err(_) => Some("x509: signature verification failed".to_owned()),
+            Err(SignatureFlaw::Algorithm) => Some("x509: cannot verify signature: algorithm unimplemented".to_owned()),
+            Err(SignatureFlaw::Signature) => Some("x509: signature verification failed".to_owned()),
         },
     }
 }
@@ -33,7 +36,7 @@ pub(in crate::certificates) fn certificates_complaint(pem: &[u8]) -> Option<Stri
     if pem.is_empty() {
         return None;
     }
-    let blocks = blocks(pem);
+    let blocks: Vec<Block> = blocks(pem).collect();
     if blocks.is_empty() {
         return Some("must contain at least one CERTIFICATE PEM block".to_owned());
     }
@@ -48,20 +51,26 @@ pub(in crate::certificates) fn certificates_complaint(pem: &[u8]) -> Option<Stri
         if block.contents.is_empty() {
             return Some("found CERTIFICATE PEM block containing 0 certificates".to_owned());
         }
-        let mut rest = block.contents.as_slice();
-        while !rest.is_empty() {
-            match X509Certificate::from_der(rest) {
-                Ok((after, _)) => rest = after,
-                Err(_) => return Some("x509: malformed certificate".to_owned()),
-            }
-        }
-        None
+        (!are_certificates(&block.contents)).then(|| "x509: malformed certificate".to_owned())
     })
+}
+
+/// True if there are certificates in `der`, one behind the other, and nothing else.
+fn are_certificates(der: &[u8]) -> bool {
+    let Ok(mut reader) = SliceReader::new(der) else {
+        return false;
+    };
+    while !reader.is_finished() {
+        if Certificate::decode(&mut reader).is_err() {
+            return false;
+        }
+    }
+    true
 }
 
 /// Returns the errors in a list of trust anchors; empty when it is valid.
 pub(in crate::certificates) fn anchors_complaints(pem: &str) -> Vec<String> {
-    let blocks = blocks(pem.as_bytes());
+    let blocks: Vec<Block> = blocks(pem.as_bytes()).collect();
     let bad = blocks.iter().enumerate().filter_map(|(index, block)| {
         let complaint = anchor_complaint(block)?;
         Some(format!("entry {index} {complaint}"))
@@ -95,14 +104,10 @@ fn anchor_complaint(block: &Block) -> Option<String> {
     if block.has_headers {
         return Some("has PEM block headers".to_owned());
     }
-    let Ok((rest, certificate)) = X509Certificate::from_der(&block.contents) else {
-        return Some("does not parse as X.509".to_owned());
-    };
-    if !rest.is_empty() {
-        return Some("does not parse as X.509".to_owned());
-    }
-    match certificate.basic_constraints() {
-        Ok(Some(constraints)) if constraints.value.ca => None,
+    let constraints = Certificate::from_der(&block.contents)
+        .and_then(|certificate| certificate.tbs_certificate.get::<BasicConstraints>());
+    match constraints {
+        Ok(Some((_, constraints))) if constraints.ca => None,
         Ok(_) => Some("does not have the CA bit set".to_owned()),
         Err(_) => Some("does not parse as X.509".to_owned()),
     }

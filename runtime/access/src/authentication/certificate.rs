@@ -1,13 +1,13 @@
 //! Client certificates.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use planesmith_machinery::hex;
 use ring::digest::{SHA256, digest};
 use thiserror::Error;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::prelude::FromDer;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use super::{AuthenticationResult, Authenticator, Credentials, Subject, authenticated};
 use crate::outcome::Outcome;
@@ -50,8 +50,9 @@ impl ClientCertificate {
     ///
     /// The certificate is malformed, or its subject has an empty UID or several.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
-        let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
+        let certificate = Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
+        let certificate = certificate.tbs_certificate;
+        let subject = Subject::read(&certificate.subject).ok_or(CertificateError::Malformed)?;
         if subject.common_name.is_empty() {
             return Ok(Self::Nameless);
         }
@@ -67,10 +68,9 @@ impl ClientCertificate {
             groups: subject.organizations,
             extra: [(CREDENTIAL_ID.to_owned(), vec![credential_id(der)])].into(),
         };
-        let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
         Ok(Self::Trusted {
             user: authenticated(user),
-            not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(not_after),
+            not_after: certificate.validity.not_after.to_system_time(),
         })
     }
 }

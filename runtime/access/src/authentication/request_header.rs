@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::prelude::FromDer;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use super::{AuthenticationResult, Authenticator, CertificateError, Credentials, Subject, authenticated};
 use crate::outcome::Outcome;
@@ -29,12 +29,12 @@ impl ProxyCertificate {
     ///
     /// The certificate is malformed.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
-        let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
-        let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
+        let certificate = Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
+        let certificate = certificate.tbs_certificate;
+        let subject = Subject::read(&certificate.subject).ok_or(CertificateError::Malformed)?;
         Ok(Self {
             name: subject.common_name,
-            not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(not_after),
+            not_after: certificate.validity.not_after.to_system_time(),
         })
     }
 }

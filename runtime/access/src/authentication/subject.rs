@@ -1,7 +1,9 @@
 //! The subject of certificates and certificate requests.
 
-use x509_parser::asn1_rs::{Any, Class, Oid, Tag, oid};
-use x509_parser::x509::{AttributeTypeAndValue, X509Name};
+use x509_cert::der::asn1::Any;
+use x509_cert::der::oid::{ObjectIdentifier, db};
+use x509_cert::der::{Tag, Tagged as _};
+use x509_cert::name::Name;
 
 /// The parts of a distinguished name that identify a user.
 ///
@@ -18,41 +20,41 @@ pub struct Subject {
 }
 
 /// The attribute for the user's UID, of the Kubernetes project (1.3.6.1.4.1.57683.2).
-const UID: Oid<'static> = oid!(1.3.6.1.4.1.57683.2);
+const UID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57683.2");
 
 impl Subject {
     /// Reads a distinguished name; `None` if a relevant part is not a valid string.
     #[must_use]
-    pub fn read(name: &X509Name<'_>) -> Option<Self> {
-        let all = |parts: &mut dyn Iterator<Item = &AttributeTypeAndValue<'_>>| {
-            let texts = parts.map(|part| attribute_text(part.attr_value()));
-            texts.collect::<Option<Vec<String>>>()
+    pub fn read(name: &Name) -> Option<Self> {
+        let all = |attribute: ObjectIdentifier| {
+            let parts = name.0.iter().flat_map(|parts| parts.0.iter());
+            let parts = parts.filter(|part| part.oid == attribute);
+            parts
+                .map(|part| attribute_text(&part.value))
+                .collect::<Option<Vec<String>>>()
         };
         Some(Self {
-            common_name: all(&mut name.iter_common_name())?.pop().unwrap_or_default(),
-            organizations: all(&mut name.iter_organization())?,
-            uids: all(&mut name.iter_by_oid(&UID))?,
+            common_name: all(db::rfc4519::CN)?.pop().unwrap_or_default(),
+            organizations: all(db::rfc4519::O)?,
+            uids: all(UID)?,
         })
     }
 }
 
 /// Returns the text of a value if it has a string type that Go supports and contains only valid characters.
-fn attribute_text(value: &Any<'_>) -> Option<String> {
-    let bytes = value.data;
+fn attribute_text(value: &Any) -> Option<String> {
+    let bytes = value.value();
     let ascii = |is_allowed: fn(u8) -> bool| {
         let allowed = bytes.iter().all(|byte| is_allowed(*byte));
         allowed.then(|| bytes.iter().copied().map(char::from).collect())
     };
-    if value.class() != Class::Universal || value.header.constructed() {
-        return None;
-    }
     match value.tag() {
         Tag::Utf8String => String::from_utf8(bytes.to_vec()).ok(),
         Tag::PrintableString => ascii(is_printable),
         Tag::Ia5String => ascii(|byte| byte.is_ascii()),
         Tag::NumericString => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
         // Commonly treated as Latin-1.
-        Tag::T61String => ascii(|_| true),
+        Tag::TeletexString => ascii(|_| true),
         Tag::BmpString => from_ucs2(bytes),
         _ => None,
     }
@@ -80,7 +82,7 @@ fn from_ucs2(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use x509_parser::prelude::FromDer as _;
+    use x509_cert::der::Decode as _;
 
     use super::*;
 
@@ -103,8 +105,7 @@ mod tests {
             der(0x31, &der(0x30, &pair))
         });
         let name = der(0x30, &parts.collect::<Vec<_>>().concat());
-        let (_, name) = X509Name::from_der(&name).unwrap();
-        let subject = Subject::read(&name)?;
+        let subject = Subject::read(&Name::from_der(&name).ok()?)?;
         Some((subject.common_name, subject.organizations))
     }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use x509_parser::pem::Pem;
+use planesmith_machinery::pem;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 /// A PEM file of authorities. Clones share the content that was read last.
 #[derive(Clone, Debug)]
@@ -48,11 +50,15 @@ impl AuthorityFile {
 
 /// True if `text` has a certificate in PEM, and all of its certificates can be read. Blocks of other types do not count.
 fn holds_certificates(text: &str) -> bool {
-    let Ok(blocks) = Pem::iter_from_buffer(text.as_bytes()).collect::<Result<Vec<_>, _>>() else {
-        return false;
-    };
-    let mut certificates = blocks.iter().filter(|block| block.label == "CERTIFICATE").peekable();
-    certificates.peek().is_some() && certificates.all(|block| block.parse_x509().is_ok())
+    let blocks = pem::blocks(text.as_bytes());
+    let certificates = blocks.filter(|block| block.label == "CERTIFICATE");
+    // A file that is being written may end in the middle of a block.
+    let begun = text.matches("-----BEGIN CERTIFICATE-----").count();
+    begun > 0
+        && certificates
+            .filter(|block| Certificate::from_der(&block.contents).is_ok())
+            .count()
+            == begun
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The authorities and headers that servers behind this one need to trust its clients.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use planesmith_access::authentication::RequestHeaders;
+use planesmith_machinery::pem;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
-use x509_parser::pem::Pem;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use super::authority_file::AuthorityFile;
 use super::maintained_config_map::{self, Content};
@@ -97,24 +99,30 @@ impl ClusterAuthentication {
 
 /// Returns the authorities of this server and those that other servers wrote, each once, without expired ones.
 fn united(ours: &str, others: &str) -> String {
+    let now = SystemTime::now();
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut united = String::new();
     for text in [ours, others] {
         for block in blocks(text) {
-            let Some(Ok(pem)) = Pem::iter_from_buffer(block.as_bytes()).next() else {
+            let Some(der) = pem::first(block.as_bytes(), "CERTIFICATE") else {
                 continue;
             };
-            let lives = pem
-                .parse_x509()
-                .is_ok_and(|certificate| certificate.validity().is_valid());
-            if lives && !seen.contains(&pem.contents) {
-                seen.push(pem.contents);
+            if is_valid(&der, now) && !seen.contains(&der) {
+                seen.push(der);
                 united.push_str(block.trim());
                 united.push('\n');
             }
         }
     }
     united
+}
+
+/// True if `der` is a certificate that is valid at `now`.
+fn is_valid(der: &[u8], now: SystemTime) -> bool {
+    Certificate::from_der(der).is_ok_and(|certificate| {
+        let validity = &certificate.tbs_certificate.validity;
+        (validity.not_before.to_system_time()..=validity.not_after.to_system_time()).contains(&now)
+    })
 }
 
 /// Returns the PEM blocks of a text, one by one.

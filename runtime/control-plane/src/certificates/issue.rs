@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::SystemTime;
 
-use rcgen::{KeyPair, PublicKeyData as _, SigningKey as _};
+use ring::digest::{SHA256, digest};
 use x509_cert::der::asn1::{Any, BitString, Ia5String, OctetString, SetOfVec, UtcTime};
 use x509_cert::der::flagset::FlagSet;
 use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier, db};
@@ -17,11 +17,12 @@ use x509_cert::ext::pkix::{
 use x509_cert::ext::{AsExtension, Extension};
 use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 use x509_cert::serial_number::SerialNumber;
-use x509_cert::spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 use x509_cert::time::{Time, Validity};
 use x509_cert::{Certificate, TbsCertificate, Version};
 
 use super::Authority;
+use super::key::CertificateKey;
 
 /// The contents of a certificate, except for its issuer.
 #[derive(Debug)]
@@ -55,12 +56,9 @@ pub enum IssueError {
     /// A part of it cannot be encoded.
     #[error("a part of the certificate cannot be encoded")]
     Encoding(#[from] x509_cert::der::Error),
-    /// The authority cannot sign.
-    #[error("the authority's key cannot sign")]
-    Signing(#[from] rcgen::Error),
-    /// The authority's key is of an unknown kind.
-    #[error("the authority's key is neither RSA nor ECDSA nor Ed25519")]
-    Algorithm,
+    /// The system's random number generator failed, which keys and signatures need.
+    #[error("the system has no random numbers")]
+    Random,
 }
 
 /// Returns a subject with a common name, and with organizations, which stand for groups.
@@ -79,15 +77,6 @@ pub fn subject<'o>(common_name: &str, organizations: impl IntoIterator<Item = &'
         .map(|organization| attribute(db::rfc4519::O, organization));
     let parts = organizations.chain([attribute(db::rfc4519::CN, common_name)]);
     Ok(RdnSequence(parts.collect::<Result<_, IssueError>>()?))
-}
-
-/// Returns the public half of a key.
-///
-/// # Errors
-///
-/// A key that cannot be encoded.
-pub fn public_key(key: &KeyPair) -> Result<SubjectPublicKeyInfoOwned, IssueError> {
-    Ok(SubjectPublicKeyInfoOwned::from_der(&key.subject_public_key_info())?)
 }
 
 /// Returns DNS names and addresses in the form of certificates.
@@ -109,31 +98,17 @@ impl Authority {
     /// If a part cannot be encoded, or the key cannot sign.
     pub fn issue(&self, contents: Contents) -> Result<String, IssueError> {
         let own = &self.certificate.tbs_certificate;
-        let algorithm = algorithm_of(&self.key)?;
         let end = contents.not_after.min(own.validity.not_after.to_system_time());
         let extensions = self.extensions(&contents)?;
-        let tbs_certificate = TbsCertificate {
-            version: Version::V3,
-            serial_number: SerialNumber::new(&serial_bytes())?,
-            signature: algorithm.clone(),
+        let unsigned = Unsigned {
             issuer: own.subject.clone(),
-            validity: Validity {
-                not_before: time(contents.not_before)?,
-                not_after: time(end)?,
-            },
             subject: contents.subject,
-            subject_public_key_info: contents.public_key,
-            issuer_unique_id: None,
-            subject_unique_id: None,
-            extensions: Some(extensions),
+            public_key: contents.public_key,
+            not_before: contents.not_before,
+            not_after: end,
+            extensions,
         };
-        let signature = self.key.sign(&tbs_certificate.to_der()?)?;
-        let certificate = Certificate {
-            tbs_certificate,
-            signature_algorithm: algorithm,
-            signature: BitString::from_bytes(&signature)?,
-        };
-        Ok(certificate.to_pem(LineEnding::LF)?)
+        unsigned.sign(&self.key)
     }
 
     fn extensions(&self, contents: &Contents) -> Result<Vec<Extension>, IssueError> {
@@ -191,15 +166,81 @@ impl<E: AsExtension> ToExtension for E {
     }
 }
 
-fn algorithm_of(key: &KeyPair) -> Result<AlgorithmIdentifierOwned, IssueError> {
-    let (oid, parameters) = match key.algorithm() {
-        known if known == &rcgen::PKCS_ECDSA_P256_SHA256 => (db::rfc5912::ECDSA_WITH_SHA_256, None),
-        known if known == &rcgen::PKCS_ECDSA_P384_SHA384 => (db::rfc5912::ECDSA_WITH_SHA_384, None),
-        known if known == &rcgen::PKCS_ED25519 => (db::rfc8410::ID_ED_25519, None),
-        known if known == &rcgen::PKCS_RSA_SHA256 => (db::rfc5912::SHA_256_WITH_RSA_ENCRYPTION, Some(Any::null())),
-        _ => return Err(IssueError::Algorithm),
+/// Returns the certificate of a new authority, signed by its own `key`, as PEM.
+///
+/// # Errors
+///
+/// If a part cannot be encoded, or the key cannot sign.
+pub(super) fn authority(
+    name: &str,
+    key: &CertificateKey,
+    (not_before, not_after): (SystemTime, SystemTime),
+) -> Result<String, IssueError> {
+    let subject = subject(name, [])?;
+    let public_key = key.public()?;
+    let usages = KeyUsages::DigitalSignature | KeyUsages::KeyCertSign | KeyUsages::CRLSign;
+    let constraints = BasicConstraints {
+        ca: true,
+        path_len_constraint: None,
     };
-    Ok(AlgorithmIdentifierOwned { oid, parameters })
+    let id = digest(&SHA256, public_key.subject_public_key.raw_bytes());
+    // RFC 7093, method 1.
+    let id = SubjectKeyIdentifier(OctetString::new(&id.as_ref()[..20])?);
+    let all: [&dyn ToExtension; 3] = [&KeyUsage(usages), &constraints, &id];
+    let mut extensions = Vec::new();
+    for extension in all {
+        let mut extension = extension.to_extension(&subject)?;
+        extension.critical = extension.extn_id != SubjectKeyIdentifier::OID;
+        extensions.push(extension);
+    }
+    let unsigned = Unsigned {
+        issuer: subject.clone(),
+        subject,
+        public_key,
+        not_before,
+        not_after,
+        extensions,
+    };
+    unsigned.sign(key)
+}
+
+/// A certificate without a signature.
+struct Unsigned {
+    issuer: Name,
+    subject: Name,
+    public_key: SubjectPublicKeyInfoOwned,
+    not_before: SystemTime,
+    not_after: SystemTime,
+    extensions: Vec<Extension>,
+}
+
+impl Unsigned {
+    /// Signs the certificate with the issuer's key. Returns it as PEM.
+    fn sign(self, key: &CertificateKey) -> Result<String, IssueError> {
+        let algorithm = key.signature_algorithm();
+        let tbs_certificate = TbsCertificate {
+            version: Version::V3,
+            serial_number: SerialNumber::new(&serial_bytes())?,
+            signature: algorithm.clone(),
+            issuer: self.issuer,
+            validity: Validity {
+                not_before: time(self.not_before)?,
+                not_after: time(self.not_after)?,
+            },
+            subject: self.subject,
+            subject_public_key_info: self.public_key,
+            issuer_unique_id: None,
+            subject_unique_id: None,
+            extensions: Some(self.extensions),
+        };
+        let signature = key.sign(&tbs_certificate.to_der()?)?;
+        let certificate = Certificate {
+            tbs_certificate,
+            signature_algorithm: algorithm,
+            signature: BitString::from_bytes(&signature)?,
+        };
+        Ok(certificate.to_pem(LineEnding::LF)?)
+    }
 }
 
 /// Encodes a time as RFC 5280 requires: with two digits of the year while these are enough.
@@ -211,7 +252,7 @@ fn time(time: SystemTime) -> Result<Time, IssueError> {
 }
 
 /// Returns 127 random bits: a positive serial number, as RFC 5280 requires, that is never used twice.
-pub(super) fn serial_bytes() -> [u8; 16] {
+fn serial_bytes() -> [u8; 16] {
     let mut bytes = *uuid::Uuid::new_v4().as_bytes();
     bytes[0] &= 0x7f;
     bytes

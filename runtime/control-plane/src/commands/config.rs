@@ -145,7 +145,7 @@ impl CreateKubeconfig {
             authority: &trusted,
             user: &self.user,
             certificate: &certificate,
-            key: &key.serialize_pem(),
+            key: &key.to_pem()?,
         }))
     }
 }

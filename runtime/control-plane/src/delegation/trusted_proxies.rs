@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use http::Method;
 use planesmith_access::authentication::{RequestHeaderAuthenticator, RequestHeaders};
+use planesmith_machinery::pem;
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::listener::{Authorities, Tls};
 use serde_json::Value;
-use x509_parser::pem::Pem;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use super::Host;
 use crate::bootstrap::cluster_authentication;
@@ -134,11 +136,8 @@ impl Published {
 
 /// True if a text is in PEM form and has a certificate that can be parsed; other blocks are ignored.
 fn is_bundle(text: &str) -> bool {
-    let blocks = Pem::iter_from_buffer(text.as_bytes());
-    let blocks = blocks.collect::<Result<Vec<Pem>, _>>().unwrap_or_default();
-    blocks
-        .iter()
-        .any(|block| block.label == "CERTIFICATE" && block.parse_x509().is_ok())
+    pem::blocks(text.as_bytes())
+        .any(|block| block.label == "CERTIFICATE" && Certificate::from_der(&block.contents).is_ok())
 }
 
 #[cfg(test)]

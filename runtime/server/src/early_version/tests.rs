@@ -17,7 +17,8 @@ fn encoded(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
     match u8::try_from(content.len()) {
         Ok(length @ ..=127) => out.push(length),
-        _ => {
+        Ok(length) => out.extend([0x81, length]),
+        Err(_) => {
             out.push(0x82);
             out.extend(u16::try_from(content.len()).expect("a small certificate").to_be_bytes());
         }

@@ -11,6 +11,8 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
 
 use super::TlsError;
+use x509_cert::der::oid::db::rfc5280::ID_KP_CLIENT_AUTH;
+
 use crate::connection::Connection;
 use crate::early_version;
 use crate::signatures::Signatures;
@@ -56,7 +58,7 @@ impl AuthorityVerifier {
     /// Checks that `own` is trusted; the error is the reason that it is not.
     fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
         let now = UnixTime::now();
-        let verdict = match self.anchors.check(own, now, |usage| usage.client_auth) {
+        let verdict = match self.anchors.check(own, now, ID_KP_CLIENT_AUTH) {
             Some(listed) => listed.map_err(rustls::Error::from),
             None if early_version::is_early(own) => {
                 let authorities = self.anchors.certificates();

@@ -9,9 +9,10 @@ use planesmith_access::authentication::Subject;
 use rustls::pki_types::CertificateDer;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::extensions::GeneralName;
-use x509_parser::prelude::FromDer as _;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
 
 /// A certificate for clients that request one of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,16 +101,17 @@ impl ResolvesServerCert for CertificatesByName {
 
 /// Returns the names in a certificate, in lower case.
 fn names_in(certificate: &CertificateDer<'_>) -> Vec<String> {
-    let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
+    let Ok(certificate) = Certificate::from_der(certificate) else {
         return Vec::new();
     };
-    let alternatives = certificate.subject_alternative_name().ok().flatten();
-    let alternatives = alternatives.map(|extension| extension.value.general_names.iter());
-    let dns = alternatives.into_iter().flatten().filter_map(|name| match name {
-        GeneralName::DNSName(name) => Some(name.to_lowercase()),
+    let certificate = certificate.tbs_certificate;
+    let alternatives = certificate.get::<SubjectAltName>().ok().flatten();
+    let alternatives = alternatives.map(|(_, names)| names.0).unwrap_or_default();
+    let dns = alternatives.into_iter().filter_map(|name| match name {
+        GeneralName::DnsName(name) => Some(name.as_str().to_lowercase()),
         _ => None,
     });
-    let common = Subject::read(certificate.subject()).map(|subject| subject.common_name.to_lowercase());
+    let common = Subject::read(&certificate.subject).map(|subject| subject.common_name.to_lowercase());
     common.into_iter().filter(|name| !name.is_empty()).chain(dns).collect()
 }
 

@@ -9,6 +9,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
+use x509_cert::der::oid::db::rfc5280::ID_KP_SERVER_AUTH;
 
 use crate::signatures::Signatures;
 use crate::trust_anchors::TrustAnchors;
@@ -66,7 +67,7 @@ impl ServerCertVerifier for ServerVerifier {
         let TrustMode::Authorities { anchors, verifier } = &self.mode else {
             return Ok(ServerCertVerified::assertion());
         };
-        match (anchors.check(certificate, now, |usage| usage.server_auth), verifier) {
+        match (anchors.check(certificate, now, ID_KP_SERVER_AUTH), verifier) {
             (Some(listed), _) => {
                 listed?;
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;

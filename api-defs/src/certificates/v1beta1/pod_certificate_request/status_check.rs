@@ -1,14 +1,18 @@
 //! Validation of the status of pod certificate requests.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::pem::{Block, blocks};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
-use x509_parser::extensions::GeneralName;
-use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_cert::der::Decode as _;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::time::Time as CertificateTime;
+use x509_cert::{Certificate, TbsCertificate};
 
 use super::key_check::omitted;
 use super::{PodCertificateRequest, PodCertificateRequestStatus};
-use crate::certificates::pem::{CERTIFICATE, blocks};
+use crate::certificates::pem::CERTIFICATE;
 use crate::certificates::pod_key::Key;
 
 /// Final conditions.
@@ -70,7 +74,7 @@ impl PodCertificateRequest {
         if chain.len() > MAX_CHAIN {
             return errors.too_long(CHAIN, MAX_CHAIN as u64);
         }
-        let blocks = blocks(chain.as_bytes());
+        let blocks: Vec<Block> = blocks(chain.as_bytes()).collect();
         let Some((first, others)) = blocks.split_first() else {
             return errors.invalid(
                 CHAIN,
@@ -87,7 +91,7 @@ impl PodCertificateRequest {
         };
         let before = errors.count();
         check_names(&leaf, errors);
-        if old.spec.key() != Some(Key::from_info(leaf.public_key())) {
+        if old.spec.key() != Key::from_info(&leaf.subject_public_key_info).ok() {
             return errors.invalid(
                 CHAIN,
                 chain,
@@ -112,7 +116,7 @@ impl PodCertificateRequest {
     }
 
     /// Reports the first time that is missing or wrong, unless there are errors `before`.
-    fn check_times(&self, leaf: &X509Certificate<'_>, now: Time, before: usize, errors: &mut FieldErrors) {
+    fn check_times(&self, leaf: &TbsCertificate, now: Time, before: usize, errors: &mut FieldErrors) {
         const CONSISTENT: &str = "must be present and consistent with the issued certificate";
         let status = &self.status;
         for (field, time, detail) in [
@@ -135,8 +139,8 @@ impl PodCertificateRequest {
         if errors.count() > before {
             return;
         }
-        let validity = leaf.validity();
-        let (from, to) = (validity.not_before.timestamp(), validity.not_after.timestamp());
+        let seconds = |time: CertificateTime| i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX);
+        let (from, to) = (seconds(leaf.validity.not_before), seconds(leaf.validity.not_after));
         let mut wrong = |field: &str, time: Time, detail: &str| errors.invalid(field, time.to_string(), detail);
         if start.as_second() != from {
             return wrong(
@@ -219,35 +223,35 @@ impl PodCertificateRequestStatus {
     }
 }
 
-fn certificate(der: &[u8]) -> Option<X509Certificate<'_>> {
-    let (rest, certificate) = X509Certificate::from_der(der).ok()?;
-    rest.is_empty().then_some(certificate)
+fn certificate(der: &[u8]) -> Option<TbsCertificate> {
+    Some(Certificate::from_der(der).ok()?.tbs_certificate)
 }
 
 /// Reports subject alternative names that certificate parsers reject.
-fn check_names(leaf: &X509Certificate<'_>, errors: &mut FieldErrors) {
-    let names = leaf.subject_alternative_name().ok().flatten();
-    for name in names.iter().flat_map(|names| &names.value.general_names) {
+fn check_names(leaf: &TbsCertificate, errors: &mut FieldErrors) {
+    let names = leaf.get::<SubjectAltName>().ok().flatten();
+    for name in names.iter().flat_map(|(_, names)| &names.0) {
         match name {
-            GeneralName::DNSName(name) => {
+            GeneralName::DnsName(name) => {
+                let name = name.as_str();
                 if name.is_empty() {
-                    errors.invalid(CHAIN, *name, "leaf certificate should not contain empty DNSName");
+                    errors.invalid(CHAIN, name, "leaf certificate should not contain empty DNSName");
                 }
                 if name.contains("..") {
-                    errors.invalid(CHAIN, *name, "leaf certificate's DNSName should not contain '..'");
+                    errors.invalid(CHAIN, name, "leaf certificate's DNSName should not contain '..'");
                 }
                 if name.starts_with('.') || name.ends_with('.') {
                     errors.invalid(
                         CHAIN,
-                        *name,
+                        name,
                         "leaf certificate's DNSName should not start or end with '.'",
                     );
                 }
             }
-            GeneralName::RFC822Name(address) if !is_mail_address(address) => {
+            GeneralName::Rfc822Name(address) if !is_mail_address(address.as_str()) => {
                 errors.invalid(
                     CHAIN,
-                    *address,
+                    address.as_str(),
                     "leaf certificate should not contain invalid EmailAddress",
                 );
             }

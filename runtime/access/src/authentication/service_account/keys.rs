@@ -11,8 +11,8 @@ use ring::rand::SystemRandom;
 use ring::signature::EcdsaKeyPair;
 use serde::Serialize;
 use thiserror::Error;
-use x509_parser::pem::Pem;
-use x509_parser::prelude::{FromDer as _, X509Certificate};
+use x509_cert::Certificate;
+use x509_cert::der::{Decode as _, Encode as _};
 
 use super::key_der::{self, Curve, EcKey, RsaKey, RsaPublic};
 use crate::authentication::curve::{P521_COMPLAINT, is_p521};
@@ -166,8 +166,9 @@ impl PublicKey {
                 "RSA PUBLIC KEY" => key_der::rsa_public(&der).map(|key| Self::rsa(&key)),
                 "PUBLIC KEY" => Self::from_info(&der),
                 "CERTIFICATE" => {
-                    let certificate = X509Certificate::from_der(&der).ok();
-                    certificate.and_then(|(_, certificate)| Self::from_info(certificate.public_key().raw))
+                    let certificate = Certificate::from_der(&der).ok();
+                    let info = certificate.map(|certificate| certificate.tbs_certificate.subject_public_key_info);
+                    info.and_then(|info| Self::from_info(&info.to_der().ok()?))
                 }
                 // The limits of keys that sign do not apply.
                 _ => match key_der::public_half(&label, &der) {
@@ -283,9 +284,7 @@ fn id(info: &[u8]) -> String {
 
 /// Returns labels and contents of the blocks in a PEM text.
 fn blocks(text: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
-    Pem::iter_from_buffer(text)
-        .map_while(Result::ok)
-        .map(|block| (block.label, block.contents))
+    planesmith_machinery::pem::blocks(text).map(|block| (block.label, block.contents))
 }
 
 impl fmt::Debug for SigningKey {

@@ -7,10 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::periodic::Periodic;
 use planesmith_control_plane::resource_client::{ResourceClient, text};
+use planesmith_machinery::pem;
 use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::Value;
-use x509_parser::pem::parse_x509_pem;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use super::{condition, is_issued, requests};
 
@@ -67,10 +69,10 @@ fn is_over(request: &Value, now: i64) -> bool {
 
 /// Returns the time at which the issued certificate expires, in seconds since 1970.
 fn end_of_certificate(request: &Value) -> Option<i64> {
-    let pem = STANDARD.decode(text(request, "/status/certificate")).ok()?;
-    let (_, block) = parse_x509_pem(&pem).ok()?;
-    let certificate = block.parse_x509().ok()?;
-    Some(certificate.validity().not_after.timestamp())
+    let text = STANDARD.decode(text(request, "/status/certificate")).ok()?;
+    let certificate = Certificate::from_der(&pem::first(&text, "CERTIFICATE")?).ok()?;
+    let end = certificate.tbs_certificate.validity.not_after.to_unix_duration();
+    i64::try_from(end.as_secs()).ok()
 }
 
 #[cfg(test)]
