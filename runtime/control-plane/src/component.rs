@@ -321,7 +321,8 @@ pub struct ServerContext<'a> {
     pub options: &'a Options,
     /// The features that are on.
     pub gates: &'a FeatureGates,
-    /// The metrics of the server, to which the component can add its own.
+    /// The metrics of the server. The component adds its own, as collectors of the crate `prometheus`, with
+    /// [`Metrics::register`](planesmith_server::metrics::Metrics::register).
     pub metrics: &'a SharedMetrics,
     /// Addresses and authorities that are published in objects.
     pub announcement: &'a Announcement,

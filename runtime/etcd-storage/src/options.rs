@@ -125,7 +125,7 @@ impl EtcdOptions {
             Some(StorageKind::Sled | StorageKind::Memory) if is_explicit && !self.etcd_servers.is_empty() => {
                 Err("--etcd-servers is set, but --storage is not etcd; expected one of the two".to_owned())
             }
-            _ => Ok(()),
+            Some(StorageKind::Etcd | StorageKind::Sled | StorageKind::Memory) | None => Ok(()),
         }
     }
 }

@@ -65,7 +65,7 @@ pub struct ResourceTable {
     pub subresources: Cow<'static, [SubresourceFacts]>,
     /// Dotted paths that a field selector may name, besides `metadata.name` and `metadata.namespace`.
     pub selectable: Cow<'static, [Text]>,
-    /// Printed columns, in order, without the leading `Name` and the trailing `Age` unless declared here.
+    /// All printed columns, in order. If there are none, those of the storage version are printed, or else name and age.
     pub columns: Cow<'static, [Column]>,
     /// Rule for names.
     pub name_rule: NameRule,

@@ -200,7 +200,7 @@ impl Metrics {
         self.storage.set_storage(storage);
     }
 
-    /// Adds the metrics of `collector`. A collector with names that are registered already is left out, with a warning
+    /// Adds the metrics of `collector`, which is of the same version of the crate `prometheus` as this one uses. A collector with names that are registered already is left out, with a warning
     /// in the log.
     pub fn register(&self, collector: impl Collector + 'static) {
         add(&self.registry, collector);

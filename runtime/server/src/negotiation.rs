@@ -26,7 +26,9 @@ use crate::request::{Query, features_of};
 /// (`response`, `endpoint/render`), watches (`verbs/watch/frames`), the texts of lists (`list_stream/text`), answers in the audit
 /// (`filters/audit/answer`) and costs (`offload/cost`). Places that they do not find: `Format::ALL`, the
 /// texts of 406, comparisons with a `Format` (`endpoint/render_list`, `negotiation/page`, `verbs/watch/frames`), the media types
-/// of bodies (`body`), of patches (`verbs/patch`) and in OpenAPI (`openapi/adapt`). `tests/it/cbor` has the tests.
+/// of bodies (`body`), of patches (`verbs/patch`), of the aggregated discovery document (`discovery/accept`) and in OpenAPI
+/// (`openapi/adapt`, `extensions/openapi/paths`). Stored bytes are a `StorageMediaType` (`stores/storage_codec`), for which
+/// `etcd-storage/options` has the flag. `tests/it/cbor` has the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `application/json`.

@@ -1,8 +1,8 @@
 //! Definitions of custom resources.
 
+mod check;
 mod layout;
 mod structural;
-mod validate;
 mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
@@ -16,7 +16,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::created_at::created_at;
 
 use super::{CustomResourceConversion, CustomResourceDefinitionVersion, WebhookConversion};
-pub use validate::{Approval, ApprovalState};
+pub use check::{Approval, ApprovalState};
 
 /// Finalizer that blocks the deletion of a definition until all its objects are deleted.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -169,15 +169,15 @@ impl Strategy for CustomResourceDefinition {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        validate::check(self, errors);
+        check::check(self, errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        validate::check_change(self, old, errors);
+        check::check_change(self, old, errors);
     }
 
     fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
-        validate::check_status(self, errors);
+        check::check_status(self, errors);
     }
 
     fn warnings_on_create(&self) -> Vec<String> {

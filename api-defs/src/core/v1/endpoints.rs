@@ -1,7 +1,7 @@
 //! Endpoints objects: all addresses behind a service in one object.
 
+mod check;
 mod columns;
-mod validate;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;

@@ -1,6 +1,7 @@
 //! Services: names and addresses for sets of pods.
 
 mod allocated;
+mod check;
 mod columns;
 mod family;
 mod port;
@@ -8,7 +9,6 @@ mod replacement;
 mod spec;
 mod status;
 mod type_change;
-mod validate;
 mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;

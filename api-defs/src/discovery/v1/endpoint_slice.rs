@@ -1,9 +1,9 @@
 //! Endpoint slices.
 
+mod check;
 mod columns;
 #[cfg(test)]
 mod tests;
-mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
 

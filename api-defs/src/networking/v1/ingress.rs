@@ -1,12 +1,12 @@
 //! Ingresses.
 
 mod backend;
+mod check;
 mod columns;
 mod rule;
 mod status;
 #[cfg(test)]
 mod tests;
-mod validate;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;

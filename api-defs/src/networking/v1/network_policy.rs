@@ -1,6 +1,6 @@
 //! Policies for the network traffic of pods.
 
-mod validate;
+mod check;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
