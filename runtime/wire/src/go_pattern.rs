@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::iter::Peekable;
+use std::ops::Deref;
 use std::str::CharIndices;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ast::parse::Parser;
@@ -19,29 +20,43 @@ const MAX_STATES: usize = 512 << 10;
 /// The maximum number of repetitions of a part, with all repetitions around it.
 const MAX_REPEAT: u32 = 1000;
 
-/// The memory of all cached patterns, in bytes, besides their states.
-const MAX_CACHED: usize = 64 << 20;
+/// The patterns of definitions that are in use, by their texts: definitions repeat a few patterns hundreds of times, e.g. that of
+/// quantities. An entry lasts as long as its pattern.
+static IN_USE: LazyLock<Mutex<HashMap<Arc<str>, Weak<InUse>>>> = LazyLock::new(Mutex::default);
 
-/// The number of patterns that are cached: each may cache [`MAX_STATES`] for each thread that uses it.
-const MAX_PATTERNS: usize = 1_000;
+/// A pattern that is shared by all its users in the process, and freed with the last of them.
+#[derive(Clone, Debug)]
+pub struct SharedPattern(Arc<InUse>);
 
-/// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
-static CACHE: LazyLock<Mutex<PatternCache>> = LazyLock::new(Mutex::default);
-
-#[derive(Default)]
-struct PatternCache {
-    patterns: HashMap<Box<str>, Arc<Pattern>>,
-    bytes: usize,
+#[derive(Debug)]
+struct InUse {
+    text: Arc<str>,
+    pattern: Pattern,
 }
 
-impl PatternCache {
-    fn insert(&mut self, text: &str, pattern: &Arc<Pattern>) {
-        let size = pattern.size + text.len();
-        if self.bytes + size > MAX_CACHED || self.patterns.len() >= MAX_PATTERNS {
-            *self = Self::default();
-        }
-        if self.patterns.insert(text.into(), Arc::clone(pattern)).is_none() {
-            self.bytes += size;
+impl SharedPattern {
+    fn in_use(text: &str) -> Option<Self> {
+        lock(&IN_USE).get(text).and_then(Weak::upgrade).map(Self)
+    }
+}
+
+impl Deref for SharedPattern {
+    type Target = Pattern;
+
+    fn deref(&self) -> &Pattern {
+        &self.0.pattern
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        let mut in_use = lock(&IN_USE);
+        // Meanwhile another user may have compiled the same text again.
+        if in_use
+            .get(&self.text)
+            .is_some_and(|pattern| pattern.strong_count() == 0)
+        {
+            in_use.remove(&self.text);
         }
     }
 }
@@ -71,21 +86,27 @@ impl Pattern {
     }
 }
 
-/// The regular expression that Go would read from `pattern`; for patterns of definitions, which are remembered.
+/// Returns the regular expression that Go would read from `pattern`; for patterns of definitions, whose users share it.
 ///
 /// # Errors
 ///
 /// When it is none, or needs too much memory; with what is wrong.
-pub fn compile(pattern: &str) -> Result<Arc<Pattern>, String> {
-    let known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = known.patterns.get(pattern) {
-        return Ok(Arc::clone(known));
+pub fn compile(pattern: &str) -> Result<SharedPattern, String> {
+    if let Some(shared) = SharedPattern::in_use(pattern) {
+        return Ok(shared);
     }
-    drop(known);
-    let read = Arc::new(compile_unknown(pattern)?);
-    let mut known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    known.insert(pattern, &read);
-    Ok(read)
+    let text = Arc::from(pattern);
+    let compiled = SharedPattern(Arc::new(InUse {
+        text: Arc::clone(&text),
+        pattern: compile_unknown(pattern)?,
+    }));
+    // Another thread may have compiled it meanwhile; the next users share the later one.
+    lock(&IN_USE).insert(text, Arc::downgrade(&compiled.0));
+    Ok(compiled)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reports the mistake in a pattern, in the words of Go; the pattern is not compiled for use.
@@ -119,7 +140,7 @@ pub fn problem(pattern: &str) -> Option<String> {
     Some(format!("error parsing regexp: {words}: `{part}`"))
 }
 
-/// The same for a pattern that is used once, and is not cached.
+/// Compiles a pattern that has one user.
 ///
 /// # Errors
 ///
@@ -554,14 +575,29 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_of_patterns_is_bounded_in_bytes() {
-        let mut known = PatternCache::default();
-        let regex = compile_unknown("a").unwrap().regex;
-        let pattern = Arc::new(Pattern { regex, size: 4 << 20 });
-        for number in 0..1000 {
-            known.insert(&number.to_string(), &pattern);
-            assert!(known.bytes <= MAX_CACHED && known.patterns.len() <= 16);
-        }
+    fn users_of_a_pattern_share_it_and_the_last_one_frees_it() {
+        const TEXT: &str = "^shared by (one|other)$";
+        let is_known = || lock(&IN_USE).contains_key(TEXT);
+        let one = compile(TEXT).unwrap();
+        let other = compile(TEXT).unwrap();
+        assert!(Arc::ptr_eq(&one.0, &other.0));
+        drop(one);
+        assert!(is_known() && other.regex.is_match("shared by other"));
+        drop(other);
+        assert!(!is_known());
+    }
+
+    #[test]
+    fn a_pattern_that_was_compiled_twice_stays_known_until_the_later_one_is_freed() {
+        const TEXT: &str = "^compiled (by|again)$";
+        let earlier = compile(TEXT).unwrap();
+        lock(&IN_USE).remove(TEXT);
+        let later = compile(TEXT).unwrap();
+        assert!(!Arc::ptr_eq(&earlier.0, &later.0));
+        drop(earlier);
+        assert!(Arc::ptr_eq(&compile(TEXT).unwrap().0, &later.0));
+        drop(later);
+        assert!(SharedPattern::in_use(TEXT).is_none());
     }
 
     #[test]

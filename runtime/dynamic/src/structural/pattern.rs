@@ -1,14 +1,14 @@
 //! Patterns that texts must match.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use planesmith_wire::go_pattern;
+use planesmith_wire::go_pattern::{self, SharedPattern};
 
 /// A pattern, read when a text is matched with it for the first time.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: Box<str>,
-    read: OnceLock<Result<Arc<go_pattern::Pattern>, String>>,
+    read: OnceLock<Result<SharedPattern, String>>,
 }
 
 impl Pattern {
@@ -50,7 +50,7 @@ impl Pattern {
         self.read().as_ref().map_or(0, |pattern| pattern.size)
     }
 
-    fn read(&self) -> &Result<Arc<go_pattern::Pattern>, String> {
+    fn read(&self) -> &Result<SharedPattern, String> {
         self.read.get_or_init(|| go_pattern::compile(&self.text))
     }
 }
