@@ -56,6 +56,7 @@ pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> 
         directory: context.directory.clone(),
         openapi: context.openapi.clone(),
         resolver: Arc::clone(context.services) as Arc<_>,
+        names: context.server.outbound.resolver.clone(),
         identity: Some(context.proxy_client.clone()),
         rejects_redirects: context.server.options.aggregation.aggregator_reject_forwarding_redirect,
     };

@@ -66,7 +66,7 @@ impl Backend {
             RemoteTrust::System => Trust::System,
         };
         let link = |trust: Trust<'_>, timeout: Duration| {
-            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, timeout);
+            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, timeout, &config.names);
             Ok::<_, TrustError>(link.expecting(remote.service.host_name()).pooled())
         };
         let link = |trust: Trust<'_>, timeout: Duration| {

@@ -45,7 +45,7 @@ impl Component for AuditComponent {
             sinks.push(Arc::new(EventSink::start("log", Box::new(log), options.log(), &meter)?));
         }
         if let Some(kubeconfig) = &options.audit_webhook_config_file {
-            let webhook = Webhook::open(kubeconfig, options.audit_webhook_initial_backoff)
+            let webhook = Webhook::open(kubeconfig, options.audit_webhook_initial_backoff, context.outbound)
                 .context("--audit-webhook-config-file")?;
             sinks.push(Arc::new(EventSink::start(
                 "webhook",

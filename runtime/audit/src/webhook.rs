@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use bytes::Bytes;
-use planesmith_control_plane::{Host, dedicated_runtime};
+use planesmith_control_plane::Host;
+use planesmith_control_plane::outbound::Outbound;
 use tokio::sync::watch;
 
 use crate::destination::Destination;
@@ -25,14 +26,14 @@ pub(crate) struct Webhook {
 }
 
 impl Webhook {
-    /// Reads the current context of a kubeconfig.
+    /// Reads the current context of a kubeconfig. Deliveries use `outbound`.
     ///
     /// # Errors
     ///
     /// The entry that is missing in the file, or cannot be used.
-    pub(crate) fn open(kubeconfig: &Path, backoff: Duration) -> Result<Self> {
+    pub(crate) fn open(kubeconfig: &Path, backoff: Duration, outbound: &Outbound) -> Result<Self> {
         Ok(Self {
-            host: Host::open(kubeconfig)?,
+            host: Host::open(kubeconfig, outbound)?,
             backoff,
             stopping: watch::Sender::new(false),
         })
@@ -47,7 +48,7 @@ impl Destination for Webhook {
             self.backoff,
             self.stopping.subscribe(),
         );
-        dedicated_runtime::block_on(delivery)?
+        self.host.dedicated_runtime().block_on(delivery)?
     }
 
     fn stop(&self) {

@@ -9,6 +9,7 @@ use planesmith_access::authorization::{Authorizer, Union};
 use planesmith_control_plane::access_reviews::{AccessReviews, FailurePolicy, ReviewSettings};
 use planesmith_control_plane::authorization::CountedAuthorizer;
 use planesmith_control_plane::options::AuthorizationMode;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_expressions::access_review::Condition;
 use planesmith_server::metrics::AuthorizerMetrics;
 
@@ -27,6 +28,7 @@ pub(crate) fn chain(
     authorizers: Vec<CheckedAuthorizer>,
     local: &LocalAuthorizers,
     metrics: &AuthorizerMetrics,
+    outbound: &Outbound,
 ) -> Result<Union> {
     let counted = authorizers.into_iter().map(|checked| {
         let CheckedAuthorizer { name, mode, webhook } = checked;
@@ -39,7 +41,7 @@ pub(crate) fn chain(
                 settings,
                 conditions,
             }) => {
-                let webhook = self::webhook(&name, &kubeconfig, settings, conditions, metrics);
+                let webhook = self::webhook(&name, &kubeconfig, settings, conditions, (metrics, outbound));
                 Arc::new(webhook.with_context(|| format!("the webhook {name}"))?)
             }
         };
@@ -59,12 +61,12 @@ pub(crate) fn webhook(
     kubeconfig: &Path,
     settings: ReviewSettings,
     conditions: Vec<Condition>,
-    metrics: &AuthorizerMetrics,
+    (metrics, outbound): (&AuthorizerMetrics, &Outbound),
 ) -> Result<Webhook> {
     let failure_policy = settings.failure_policy;
     let reviews = metrics.reviews(name, failure_policy == FailurePolicy::NoOpinion);
     Ok(Webhook {
-        reviews: AccessReviews::of_webhook(kubeconfig, settings, reviews)?,
+        reviews: AccessReviews::of_webhook(kubeconfig, settings, reviews, outbound)?,
         conditions,
         failure_policy,
         metrics: metrics.conditions(AuthorizationMode::WEBHOOK.as_str(), name),

@@ -46,7 +46,13 @@ impl Component for AuthorizationComponent {
         }
         let name = mode.as_str().to_lowercase();
         let metrics = initializer.metrics.authorizers();
-        let webhook = webhook(&name, kubeconfig, options.review_settings(), Vec::new(), metrics);
+        let webhook = webhook(
+            &name,
+            kubeconfig,
+            options.review_settings(),
+            Vec::new(),
+            (metrics, initializer.outbound),
+        );
         Ok(Some(Box::new(webhook.context("--authorization-webhook-config-file")?)))
     }
 
@@ -60,8 +66,13 @@ impl Component for AuthorizationComponent {
             return Ok(None);
         };
         let metrics = initializer.metrics;
-        let (file, chain) = ReloadableChain::open(path, initializer.modes, of_mode, metrics.authorizers())
-            .with_context(|| format!("--authorization-config {}", path.display()))?;
+        let (file, chain) = ReloadableChain::open(
+            path,
+            initializer.modes,
+            of_mode,
+            (metrics.authorizers(), initializer.outbound),
+        )
+        .with_context(|| format!("--authorization-config {}", path.display()))?;
         let modes = chain.modes();
         let reloads = ConfigurationMetrics::register(metrics, "authorization", initializer.server_name);
         Ok(Some(ConfiguredAuthorizer {

@@ -10,6 +10,7 @@ use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authori
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::followed_file::FollowedFile;
 use planesmith_control_plane::options::AuthorizationMode;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_control_plane::reloadable::{self, Reloadable};
 use planesmith_server::metrics::{AuthorizerMetrics, ConfigurationMetrics};
 use planesmith_server::own_task::OwnTask;
@@ -34,6 +35,7 @@ pub(crate) struct ReloadableChain {
     /// The modes that must stay in the file: all of the first one but webhooks.
     required: BTreeSet<AuthorizationMode>,
     metrics: AuthorizerMetrics,
+    outbound: Outbound,
     current: Arc<ArcSwap<Union>>,
 }
 
@@ -53,7 +55,7 @@ impl ReloadableChain {
         path: &Path,
         modes: &[AuthorizationMode],
         of_mode: impl Fn(AuthorizationMode) -> Result<Arc<dyn Authorizer>>,
-        metrics: &AuthorizerMetrics,
+        (metrics, outbound): (&AuthorizerMetrics, &Outbound),
     ) -> Result<(FollowedFile, Self)> {
         let file = FollowedFile::open(path)?;
         let configuration = AuthorizationConfiguration::parse(file.content())?;
@@ -61,13 +63,14 @@ impl ReloadableChain {
         let required = local_modes(&authorizers);
         let local = required.iter().map(|mode| Ok((*mode, of_mode(*mode)?)));
         let local = local.collect::<Result<LocalAuthorizers>>()?;
-        let current = chain(authorizers, &local, metrics)?;
+        let current = chain(authorizers, &local, metrics, outbound)?;
         let chain = Self {
             configuration,
             modes: modes.to_vec(),
             local,
             required,
             metrics: metrics.clone(),
+            outbound: outbound.clone(),
             current: Arc::new(ArcSwap::from_pointee(current)),
         };
         Ok((file, chain))
@@ -102,7 +105,7 @@ impl Reloadable for ReloadableChain {
         if configuration == self.configuration {
             return Ok(false);
         }
-        let chain = chain(authorizers, &self.local, &self.metrics)?;
+        let chain = chain(authorizers, &self.local, &self.metrics, &self.outbound)?;
         self.current.store(Arc::new(chain));
         self.configuration = configuration;
         Ok(true)

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use self::decision_cache::DecisionCache;
 use self::spec::without_empty_members;
 use crate::delegation::Host;
+use crate::outbound::Outbound;
 use crate::resource_client::text;
 
 pub use spec::review_spec;
@@ -112,8 +113,18 @@ impl AccessReviews {
     /// # Errors
     ///
     /// The entry that is missing in the file, or cannot be used.
-    pub fn of_webhook(kubeconfig: &Path, settings: ReviewSettings, metrics: ReviewMetrics) -> Result<Self> {
-        Ok(Self::new(Host::open(kubeconfig)?, "", settings, Some(metrics)))
+    pub fn of_webhook(
+        kubeconfig: &Path,
+        settings: ReviewSettings,
+        metrics: ReviewMetrics,
+        outbound: &Outbound,
+    ) -> Result<Self> {
+        Ok(Self::new(
+            Host::open(kubeconfig, outbound)?,
+            "",
+            settings,
+            Some(metrics),
+        ))
     }
 
     /// Asks the server in front of this one.

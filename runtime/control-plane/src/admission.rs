@@ -22,6 +22,7 @@ use crate::feature_gates::FeatureGates;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
+use crate::outbound::Outbound;
 use crate::service_resolver::LiveServices;
 
 pub use configuration::{Configuration, parse_configuration};
@@ -70,6 +71,8 @@ pub struct PluginInitializer<'a> {
     pub options: &'a Options,
     /// The features that are on.
     pub gates: &'a FeatureGates,
+    /// The parts that requests to other servers share.
+    pub outbound: &'a Outbound,
     /// The plugin's part of the configuration file.
     pub configuration: Option<&'a serde_json::Value>,
 }

@@ -40,6 +40,7 @@ use crate::leadership::Leadership;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
+use crate::outbound::Outbound;
 use crate::program::Program;
 use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
@@ -111,7 +112,7 @@ pub(crate) fn assemble(
     program: &Program,
     options: &Options,
     (storage, shared, state): (&Storage, Option<&SharedStore>, &ComponentState),
-    loopback: &Loopback,
+    (loopback, outbound): (&Loopback, &Outbound),
     announcement: &Announcement,
     identity: &Identity,
 ) -> Result<(ApiServer, Assembled)> {
@@ -134,6 +135,7 @@ pub(crate) fn assemble(
         objects: &objects,
         metrics: &metrics,
         server_name: &server_name,
+        outbound,
         state,
     };
     let Authorization {
@@ -152,6 +154,7 @@ pub(crate) fn assemble(
         metrics: Arc::clone(&metrics),
         options,
         gates: &gates,
+        outbound,
         configuration: None,
     };
     let stores = stores(program, &initializer)?;
@@ -161,6 +164,7 @@ pub(crate) fn assemble(
         gates: &gates,
         metrics: &metrics,
         server_name: &server_name,
+        outbound,
     };
     let (tokens, configured) = bearer_tokens_of(program, &context, (&stores, loopback), &keys)?;
     let anonymous = anonymous(options, configured, allows_everything);
@@ -185,6 +189,7 @@ pub(crate) fn assemble(
         authorizer: &authorizer,
         default_roles: &default_roles,
         server_name: &server_name,
+        outbound,
         state,
     };
     let added = contributions(program, &context)?;
@@ -264,7 +269,7 @@ fn bearer_tokens_of(
     let added = components.try_fold(AddedAuthentication::default(), |added, component| {
         anyhow::Ok(added.and(component.authentication(context)?))
     })?;
-    let tokens = bearer_tokens(context.options, loopback, keys, stores, added.tokens)?;
+    let tokens = bearer_tokens(context, loopback, keys, stores, added.tokens)?;
     Ok((tokens, added.anonymous))
 }
 

@@ -22,6 +22,7 @@ use crate::delegation::{Host, TokenReviews};
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 use crate::options::Options;
+use crate::outbound::Outbound;
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
 /// The longest time that a webhook may take to review a token; kube-apiserver's.
@@ -38,6 +39,8 @@ pub struct AuthenticationContext<'a> {
     pub metrics: &'a SharedMetrics,
     /// The name that identifies the server among several.
     pub server_name: &'a str,
+    /// The parts that requests to other servers share.
+    pub outbound: &'a Outbound,
 }
 
 /// The part of authentication that a component adds.
@@ -65,12 +68,13 @@ impl AddedAuthentication {
 ///
 /// When the token file, or a kubeconfig, cannot be read or is malformed.
 pub(crate) fn bearer_tokens(
-    options: &Options,
+    context: &AuthenticationContext<'_>,
     loopback: &Loopback,
     keys: &ServiceAccountKeys,
     stores: &Stores,
     added: Vec<Box<dyn TokenAuthenticator>>,
 ) -> Result<Arc<BearerTokens>> {
+    let AuthenticationContext { options, outbound, .. } = *context;
     let flags = &options.authentication;
     let mut tokens = match &flags.token_auth_file {
         None => TokenFile::default(),
@@ -110,7 +114,7 @@ pub(crate) fn bearer_tokens(
     }
     authenticators.extend(added);
     if let Some(kubeconfig) = &flags.authentication_token_webhook_config_file {
-        let host = Host::open(kubeconfig)
+        let host = Host::open(kubeconfig, outbound)
             .context("--authentication-token-webhook-config-file")?
             .with_timeout(REVIEW_TIMEOUT);
         authenticators.push(Box::new(TokenReviews::of_webhook(
@@ -121,7 +125,7 @@ pub(crate) fn bearer_tokens(
         )));
     }
     if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
-        authenticators.push(Box::new(TokenReviews::of_front(Host::open(kubeconfig)?)));
+        authenticators.push(Box::new(TokenReviews::of_front(Host::open(kubeconfig, outbound)?)));
     }
     let tokens = BearerTokens::new(authenticators, keys.audiences.clone());
     Ok(Arc::new(tokens.observed_by(stores.options().metrics.observe_tokens())))

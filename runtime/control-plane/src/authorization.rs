@@ -40,7 +40,10 @@ pub(crate) fn authorization(program: &Program, initializer: &AuthorizerInitializ
     if let Some(kubeconfig) = &options.aggregation.authorization_kubeconfig {
         let allowed = options.aggregation.authorization_always_allow_paths.iter();
         authorizers.push(Box::new(AllowedPaths::new(allowed.map(String::as_str))));
-        authorizers.push(Box::new(AccessReviews::of_front(Host::open(kubeconfig)?)));
+        authorizers.push(Box::new(AccessReviews::of_front(Host::open(
+            kubeconfig,
+            initializer.outbound,
+        )?)));
     } else {
         let modes = match configured(program, initializer)? {
             Some(configured) => {

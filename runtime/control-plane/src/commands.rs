@@ -19,6 +19,7 @@ use planesmith_server::version::Version;
 use crate::component_command::ComponentCommand;
 use crate::feature_gates::FeatureGates;
 use crate::options::{AuthorizationMode, Controllers, Options, VersionFlag};
+use crate::process::Process;
 use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
@@ -55,13 +56,13 @@ pub(crate) enum ParsedCommand {
 }
 
 /// Parses the command line of this process, and runs its command, unless that is to serve. After a mistake it prints
-/// the problem and exits with 2.
-pub(crate) fn read(program: &Program) -> ParsedCommand {
+/// the problem and exits with 2. Commands run in `process`.
+pub(crate) fn read(program: &Program, process: &Process) -> ParsedCommand {
     // One command for both kinds of mistakes: it knows under which name the program was started.
     let mut command = help::in_sections(command(program));
     let matches = command.get_matches_mut();
     if let Some((of_component, matches)) = command_of_component(program, &matches) {
-        let result = of_component.run(matches);
+        let result = of_component.run(matches, process.runtime());
         return ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS));
     }
     let line = CommandLine::from_arg_matches(&matches);
@@ -86,12 +87,12 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
             line.options.matches = matches;
             return ParsedCommand::Serve(Box::new(line.options));
         }
-        Some(Command::Access(access)) => access.run(),
+        Some(Command::Access(access)) => access.run(process.runtime()),
         Some(Command::Convert(convert)) => convert.run(program),
         Some(Command::Config(config)) => config.run(program),
-        Some(Command::Status(status)) => status.run(program),
+        Some(Command::Status(status)) => status.run(program, process.runtime()),
         Some(Command::Store(store)) => {
-            let code = store.run(program, &matches);
+            let code = store.run(program, &matches, process);
             return ParsedCommand::Done(code.unwrap_or_else(|error| fail(&error)));
         }
         Some(Command::Completion(completion)) => completion.run(program, &mut command),
@@ -190,6 +191,7 @@ fn print(text: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
     use planesmith_machinery::feature::Feature;
+    use tokio::runtime::Handle;
 
     use crate::component::Component;
     use crate::feature_gates::FeatureGate;
@@ -220,7 +222,7 @@ mod tests {
             clap::Command::new("count-shelves").arg(clap::Arg::new("HALL").required(true))
         }
 
-        fn run(&self, matches: &ArgMatches) -> Result<()> {
+        fn run(&self, matches: &ArgMatches, _: &Handle) -> Result<()> {
             let hall = matches.get_one::<String>("HALL").map_or("", String::as_str);
             anyhow::bail!("there is no hall {hall}")
         }
@@ -313,7 +315,9 @@ mod tests {
         };
         let matches = parse(&with, &["count-shelves", "north"]).unwrap();
         let (of_component, arguments) = command_of_component(&with, &matches).unwrap();
-        let failed = of_component.run(arguments).unwrap_err();
+        let failed = of_component
+            .run(arguments, Process::start().unwrap().runtime())
+            .unwrap_err();
         assert_eq!(failed.to_string(), "there is no hall north");
         let matches = parse(&with, &["status"]).unwrap();
         assert!(command_of_component(&with, &matches).is_none());

@@ -39,6 +39,7 @@ use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, ControllerName, Options};
+use crate::outbound::Outbound;
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
 use crate::store_scheme::StoreScheme;
@@ -279,6 +280,8 @@ pub struct AuthorizerInitializer<'a> {
     pub metrics: &'a SharedMetrics,
     /// The name that identifies the server among several.
     pub server_name: &'a str,
+    /// The parts that requests to other servers share.
+    pub outbound: &'a Outbound,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
 }
@@ -336,6 +339,8 @@ pub struct ServerContext<'a> {
     pub default_roles: &'a [DefaultRoles],
     /// The name that identifies the server among several.
     pub server_name: &'a str,
+    /// The parts that requests to other servers share.
+    pub outbound: &'a Outbound,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
 }

@@ -10,16 +10,20 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use crate::commands::{self, ParsedCommand, fail};
 use crate::descriptors::Descriptors;
 use crate::options::Options;
+use crate::process::Process;
 use crate::program::Program;
 use crate::server::Server;
-use crate::workers;
 
 /// Executes the command line of this process: runs the server of `program` until it is stopped, unless the command
 /// line has another command. For `main`: it sets up the log, the threads and the signals of the process. A program with
 /// settings of its own runs a [`Server`] instead.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
-    let options = match commands::read(program) {
+    let process = match Process::start() {
+        Ok(process) => process,
+        Err(error) => return fail(&error.into()),
+    };
+    let options = match commands::read(program, &process) {
         ParsedCommand::Serve(options) => options,
         ParsedCommand::Done(code) => return code,
     };
@@ -27,11 +31,10 @@ pub fn run(program: &Program) -> ExitCode {
     log_version(program);
     disable_core_dumps();
     let descriptors = Descriptors::of_process();
-    let runtime = match workers::runtime().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&error.into()),
-    };
-    match runtime.block_on(serve(program, &options, descriptors)) {
+    match process
+        .runtime()
+        .block_on(serve(program, &options, descriptors, &process))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }
@@ -63,9 +66,11 @@ fn disable_core_dumps() {
     }
 }
 
-async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -> Result<()> {
+async fn serve(program: &Program, options: &Options, descriptors: Descriptors, process: &Process) -> Result<()> {
     // From here on SIGTERM is an orderly stop, also while starting.
-    let signals = Signals::of_process().context("signals cannot be received")?;
+    let (signal, signals) = Signals::manual();
+    let received = process.on_stop_signal(move || signal.stop());
+    received.context("signals cannot be received")?;
     let server = Server::open(program, options, descriptors).await?;
     print(&server.summary());
     server.run(signals).await

@@ -29,6 +29,7 @@ use crate::group_version::GroupVersion;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
 use crate::options::{Options, VersionFlag};
+use crate::outbound::Outbound;
 use crate::program::Program;
 use crate::running::Running;
 use crate::shared_store::SharedStore;
@@ -208,13 +209,13 @@ impl Opened {
         let local = SocketAddr::new(options.local_address(), announcement.port);
         let url = format!("https://{local}");
 
-        let loopback = Loopback::new();
+        let (loopback, outbound) = (Loopback::new(), Outbound::default());
         let store = (storage, self.shared.as_ref(), &self.state);
-        let (chain, assembled) = assemble(program, options, store, &loopback, &announcement, identity)?;
+        let (chain, assembled) = assemble(program, options, store, (&loopback, &outbound), &announcement, identity)?;
         let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();
         let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
-        let trusted = trusted_proxies(options, identity, &listener, &proxies)?;
+        let trusted = trusted_proxies(options, identity, &listener, &proxies, &outbound)?;
         let chain = match trusted {
             Some(trusted) => chain.with_start_hook(trusted.hook()),
             None => chain,
@@ -328,6 +329,7 @@ fn trusted_proxies(
     identity: &Identity,
     listener: &Listener,
     authenticator: &RequestHeaderAuthenticator,
+    outbound: &Outbound,
 ) -> Result<Option<TrustedProxies>> {
     let flags = &options.aggregation;
     let kubeconfig = flags.authentication_kubeconfig.as_ref();
@@ -335,7 +337,7 @@ fn trusted_proxies(
         return Ok(None);
     };
     Ok(Some(TrustedProxies {
-        host: Host::open(kubeconfig)?,
+        host: Host::open(kubeconfig, outbound)?,
         tls: Arc::clone(tls),
         authenticator: authenticator.clone(),
         own: identity.request_headers().clone(),

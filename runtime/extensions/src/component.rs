@@ -48,9 +48,9 @@ impl Component for ExtensionsComponent {
         let mut server = ApiServer::new("extensions", routes);
         let stores = context.server.stores;
         if let Some(kind) = definition_kind(stores.scheme()) {
-            let services = Arc::clone(context.services);
+            let (services, outbound) = (Arc::clone(context.services), context.server.outbound.clone());
             let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
-                .converting(move |definition| Webhook::from_definition(definition, &services));
+                .converting(move |definition| Webhook::from_definition(definition, &services, &outbound));
             let store = stores.resource(&kind);
             let custom = CustomResources::of(&mut server);
             let definitions = Definitions::new(stores, &store, custom, facts, (context.openapi, TEMPLATES));

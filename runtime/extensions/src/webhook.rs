@@ -6,7 +6,8 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planesmith_control_plane::dedicated_runtime;
+use planesmith_control_plane::dedicated_runtime::DedicatedRuntime;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_control_plane::service_resolver::{ServicePort, ServiceResolver};
 use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
@@ -23,6 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Calls the webhook of a definition.
 pub(crate) struct Webhook {
     client: Arc<WebhookClient>,
+    dedicated: DedicatedRuntime,
 }
 
 /// The webhook that is called.
@@ -49,10 +51,11 @@ struct Address {
 }
 
 impl Webhook {
-    /// Returns the webhook of a definition; `None` if it has none.
+    /// Returns the webhook of a definition, which is called over `outbound`; `None` if it has none.
     pub(crate) fn from_definition(
         definition: Definition<'_>,
         services: &Arc<dyn ServiceResolver>,
+        outbound: &Outbound,
     ) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
@@ -78,7 +81,7 @@ impl Webhook {
         let authorities = text("/caBundle")
             .and_then(|encoded| go_base64::decode(&encoded).ok())
             .unwrap_or_default();
-        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, TIMEOUT));
+        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, TIMEOUT, &outbound.resolver));
         let reviews = conversion
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);
@@ -90,7 +93,10 @@ impl Webhook {
             reviews: reviews.map(str::to_owned).collect(),
             services: Arc::clone(services),
         });
-        Some(Arc::new(Self { client }))
+        Some(Arc::new(Self {
+            client,
+            dedicated: outbound.dedicated.clone(),
+        }))
     }
 }
 
@@ -183,12 +189,14 @@ fn kind_of(document: &Value) -> String {
 impl Converter for Webhook {
     fn convert<'a>(&'a self, documents: Vec<Value>, to: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
         let (client, to) = (Arc::clone(&self.client), to.clone());
-        Box::pin(async move { dedicated_runtime::run(async move { client.convert(&documents, &to).await }).await? })
+        let work = async move { client.convert(&documents, &to).await };
+        Box::pin(async move { self.dedicated.run(work).await? })
     }
 
     fn convert_now(&self, document: Value, to: &ResourceFacts) -> Result<Value, String> {
         let (client, to) = (Arc::clone(&self.client), to.clone());
-        let mut converted = dedicated_runtime::block_on(async move { client.convert(&[document], &to).await })??;
+        let work = async move { client.convert(&[document], &to).await };
+        let mut converted = self.dedicated.block_on(work)??;
         Ok(converted.pop().unwrap_or_default())
     }
 }

@@ -125,7 +125,10 @@ pub const ADMISSION: &[Registration] = &[
     Registration::on("TaintNodesByCondition", |_| enabled(TaintNodesByCondition)),
     Registration::off("AlwaysPullImages", |_| enabled(AlwaysPullImages)),
     Registration::off("ImagePolicyWebhook", |initializer| {
-        enabled(ImagePolicyWebhook::new(initializer.configuration)?)
+        enabled(ImagePolicyWebhook::new(
+            initializer.configuration,
+            initializer.outbound,
+        )?)
     }),
     Registration::on("PodSecurity", |initializer| {
         enabled(PodSecurity::new(objects(initializer), initializer.configuration)?)

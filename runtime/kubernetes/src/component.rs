@@ -143,14 +143,15 @@ impl Component for KubernetesComponent {
             stores,
             loopback,
             options,
+            outbound,
             ..
         } = *context;
         let flags = KubernetesOptions::from_options(options)?;
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);
-        component_statuses::show(stores).context("requests to components")?;
-        connect::handle_subresources(stores, &flags.kubelets).context("connections to kubelets")?;
+        component_statuses::show(stores, &outbound.resolver).context("requests to components")?;
+        connect::handle_subresources(stores, &flags.kubelets, &outbound.resolver).context("connections to kubelets")?;
         let (mut start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
         let nodes = context.state.get_or_create(AuthorizerOfNodes::default);
         start_hooks.extend(nodes.0.get().map(NodeAuthorizer::hook));

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_server::discovery::{ServedKind, ServedSubresource};
-use planesmith_server::proxy::{Link, TrustError, client_tls};
+use planesmith_server::proxy::{Link, NameResolver, TrustError, client_tls};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::Stores;
 
@@ -39,10 +39,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// # Errors
 ///
 /// When the certificates for connections to kubelets cannot be used.
-pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Result<(), TrustError> {
+pub(crate) fn handle_subresources(
+    stores: &Stores,
+    flags: &KubeletOptions,
+    resolver: &NameResolver,
+) -> Result<(), TrustError> {
     let objects = Arc::new(Stored::new(stores));
-    let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects))?);
-    let link = Link::new(client_tls(None, None)?, CONNECT_TIMEOUT);
+    let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects), resolver)?);
+    let link = Link::new(client_tls(None, None)?, CONNECT_TIMEOUT, resolver);
     let pod = |name, handler| stores.handle("", "pods", name, handler);
     pod("log", Arc::new(Logs::new(Arc::clone(&objects), Arc::clone(&kubelets))));
     for stream in [Stream::Exec, Stream::Attach, Stream::PortForward] {

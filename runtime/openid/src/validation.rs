@@ -8,7 +8,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format;
 use planesmith_machinery::validation::check_domain_path;
 use planesmith_server::metrics::JwtMetrics;
-use planesmith_server::proxy::{Link, Trust, client_tls_to};
+use planesmith_server::proxy::{Link, NameResolver, Trust, client_tls_to};
 
 use crate::configuration::{
     AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtAuthenticator,
@@ -37,6 +37,8 @@ pub(crate) struct Validation {
     pub(crate) algorithms: Vec<Algorithm>,
     /// True if an issuer may select how it is reached.
     pub(crate) allows_egress: bool,
+    /// Resolves the hosts of issuers.
+    pub(crate) resolver: NameResolver,
 }
 
 impl Validation {
@@ -169,7 +171,7 @@ impl Validation {
             }
         };
         self.check_egress(issuer.egress_selector_type.as_str(), errors);
-        tls.map(|tls| Link::new(tls, TIMEOUT))
+        tls.map(|tls| Link::new(tls, TIMEOUT, &self.resolver))
     }
 
     fn check_egress(&self, selector: &str, errors: &mut FieldErrors) {

@@ -40,6 +40,7 @@ pub use self::answer::AnswerBody;
 pub use self::destination::{Destination, is_proxyable};
 pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
+pub use self::lookup::NameResolver;
 pub use self::outbound_request::{BufferedResponse, OutboundRequest, post};
 use self::rewrite::Rewriter;
 pub use self::spdy_tunnel::{is_spdy_tunnel, tunnel_spdy};

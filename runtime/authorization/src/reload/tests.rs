@@ -61,7 +61,7 @@ async fn a_file_that_is_not_valid_changes_nothing() {
         &file.path,
         &AuthorizationMode::KUBERNETES,
         of_mode,
-        Metrics::new().authorizers(),
+        (Metrics::new().authorizers(), &Outbound::default()),
     )
     .unwrap();
     assert_eq!(
@@ -93,7 +93,7 @@ async fn a_changed_file_takes_effect_without_a_restart() {
         &file.path,
         &AuthorizationMode::KUBERNETES,
         of_mode,
-        metrics.authorizers(),
+        (metrics.authorizers(), &Outbound::default()),
     )
     .unwrap();
     let chain = reload.start(

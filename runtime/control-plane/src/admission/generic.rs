@@ -21,7 +21,7 @@ pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecyc
     };
     let own = ResourceStore::with_versions(initializer.storage, facts, initializer.scheme);
     let namespaces: Arc<dyn Namespaces> = match initializer.options.aggregation.core_kubeconfig() {
-        Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
+        Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig, initializer.outbound)?)),
         None => Arc::new(own),
     };
     let plugin = NamespaceLifecycle::new(namespaces).with_reviews(REVIEWS);

@@ -10,10 +10,12 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 use planesmith_access::authorization::Target;
+use tokio::runtime::Handle;
 
 use self::resources::Resources;
 use crate::delegation::Host;
 use crate::identity;
+use crate::outbound::Outbound;
 
 /// Explains who may do what, by the roles and bindings of a running server.
 #[derive(Debug, Parser)]
@@ -76,8 +78,7 @@ struct ResolvedAction {
 }
 
 impl Access {
-    pub(super) fn run(&self) -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    pub(super) fn run(&self, runtime: &Handle) -> Result<()> {
         let text = runtime.block_on(async {
             match &self.command {
                 Command::WhoCan(who_can) => who_can.answer().await,
@@ -94,7 +95,8 @@ impl Server {
             Some(file) => file.clone(),
             None => self.data_dir.join(identity::ADMIN_KUBECONFIG),
         };
-        Host::open(&kubeconfig).context("no server can be asked; name it with --data-dir or --kubeconfig")
+        Host::open(&kubeconfig, &Outbound::default())
+            .context("no server can be asked; name it with --data-dir or --kubeconfig")
     }
 }
 

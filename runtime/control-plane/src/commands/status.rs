@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use http::{StatusCode, Uri};
 use http_body_util::BodyExt as _;
-use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, client_tls, fetch};
+use planesmith_server::proxy::{ClientIdentity, Destination, Link, NameResolver, Target, client_tls, fetch};
+use tokio::runtime::Handle;
 
 use super::config::Folders;
 use crate::program::Program;
@@ -36,7 +37,7 @@ struct Health {
 }
 
 impl Status {
-    pub(super) fn run(&self, program: &Program) -> Result<()> {
+    pub(super) fn run(&self, program: &Program, runtime: &Handle) -> Result<()> {
         let data_dir = &self.folders.data_dir;
         let running = Running::read(data_dir)?;
         let shown = data_dir.display();
@@ -55,7 +56,6 @@ impl Status {
                 running.pid
             );
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let health = runtime.block_on(probe(&running));
         super::print(describe(&running, data_dir, health.as_ref().ok()).as_bytes())?;
         let health = health.with_context(|| format!("{} does not answer", running.url))?;
@@ -106,7 +106,8 @@ async fn probe(running: &Running) -> Result<Health> {
         certificate: running.client_certificate.clone().into(),
         key: running.client_key.clone().into(),
     };
-    let link = Link::new(client_tls(Some(&running.authority), Some(&identity))?, TIMEOUT);
+    let tls = client_tls(Some(&running.authority), Some(&identity))?;
+    let link = Link::new(tls, TIMEOUT, &NameResolver::default());
     let answer = async {
         let response = fetch(&target, &link).await?;
         let status = response.status();

@@ -27,6 +27,7 @@ use clap::{ArgMatches, Parser, Subcommand};
 
 use self::work::Work;
 use crate::commands::keeping_about;
+use crate::process::Process;
 use crate::program::Program;
 
 /// Backs up, restores, copies, checks, repairs and encrypts the objects of a server.
@@ -94,12 +95,12 @@ pub(super) fn with_schemes(command: clap::Command, program: &Program) -> clap::C
 
 impl Store {
     /// Runs the command; `matches` are those of the whole command line.
-    pub(super) fn run(&self, program: &Program, matches: &ArgMatches) -> Result<ExitCode> {
+    pub(super) fn run(&self, program: &Program, matches: &ArgMatches, process: &Process) -> Result<ExitCode> {
         let of_store = matches.subcommand_matches("store");
         let of_command = of_store
             .and_then(|matches| matches.subcommand())
             .map(|(_, matches)| matches);
-        let work = Work::begin(program, of_command.unwrap_or(matches))?;
+        let work = Work::begin(program, of_command.unwrap_or(matches), process)?;
         match &self.command {
             Command::Backup(backup) => backup.run(&work)?,
             Command::Restore(restore) => restore.run(&work)?,

@@ -14,8 +14,9 @@ use planesmith_server::proxy::{
 };
 use serde_json::Value;
 
-use crate::dedicated_runtime;
+use crate::dedicated_runtime::DedicatedRuntime;
 use crate::kubeconfig::{User, pem};
+use crate::outbound::Outbound;
 use crate::resource_client::text;
 use crate::running::Running;
 
@@ -41,20 +42,21 @@ pub struct Host {
     /// The prefix of all paths.
     path: String,
     user: User,
+    dedicated: DedicatedRuntime,
 }
 
 impl Host {
-    /// Reads the current context of a kubeconfig.
+    /// Reads the current context of a kubeconfig. Requests use `outbound`.
     ///
     /// # Errors
     ///
     /// The entry that is missing in the file, or cannot be used.
-    pub fn open(kubeconfig: &Path) -> Result<Self> {
+    pub fn open(kubeconfig: &Path, outbound: &Outbound) -> Result<Self> {
         let read = || {
             let bytes = fs::read(kubeconfig)?;
             let json = yaml::to_json(&bytes).map_err(|error| anyhow!("{error}"))?.json;
             let folder = kubeconfig.parent().unwrap_or(Path::new("."));
-            Self::parse(&serde_json::from_slice(&json)?, folder)
+            Self::parse(&serde_json::from_slice(&json)?, folder, outbound)
         };
         read().with_context(|| format!("the kubeconfig {}", kubeconfig.display()))
     }
@@ -68,7 +70,7 @@ impl Host {
             "clusters": [{"name": "c", "cluster": {"server": url, "insecure-skip-tls-verify": true}}],
             "users": [{"name": "u", "user": {}}],
         });
-        Self::parse(&config, Path::new("."))
+        Self::parse(&config, Path::new("."), &Outbound::default())
     }
 
     /// As [`Host::open`], with the URL `server` in place of the kubeconfig's.
@@ -76,8 +78,8 @@ impl Host {
     /// # Errors
     ///
     /// As for [`Host::open`].
-    pub(crate) fn open_at(kubeconfig: &Path, server: Option<&str>) -> Result<Self> {
-        let host = Self::open(kubeconfig)?;
+    pub(crate) fn open_at(kubeconfig: &Path, server: Option<&str>, outbound: &Outbound) -> Result<Self> {
+        let host = Self::open(kubeconfig, outbound)?;
         let Some(server) = server else {
             return Ok(host);
         };
@@ -96,7 +98,7 @@ impl Host {
     /// # Errors
     ///
     /// A file of the record cannot be used.
-    pub(crate) fn of_running(running: &Running) -> Result<Self> {
+    pub(crate) fn of_running(running: &Running, outbound: &Outbound) -> Result<Self> {
         let identity = ClientIdentity {
             certificate: running.client_certificate.clone().into(),
             key: running.client_key.clone().into(),
@@ -108,14 +110,16 @@ impl Host {
             link: Link::new(
                 client_tls_to(Trust::File(&running.authority), Some(&identity))?,
                 TIMEOUT,
+                &outbound.resolver,
             ),
             destination,
             path,
             user: User::ANONYMOUS,
+            dedicated: outbound.dedicated.clone(),
         })
     }
 
-    fn parse(config: &Value, folder: &Path) -> Result<Self> {
+    fn parse(config: &Value, folder: &Path, outbound: &Outbound) -> Result<Self> {
         let context = named(config, "contexts", text(config, "/current-context"))?;
         let cluster = named(config, "clusters", text(context, "/context/cluster"))?;
         let user = named(config, "users", text(context, "/context/user"))?;
@@ -130,7 +134,7 @@ impl Host {
             (Some(Pem::Text(text)), false) => Trust::Bundle(text),
         };
         let user = User::parse(user, folder)?;
-        let mut link = Link::new(client_tls_to(trust, user.identity())?, TIMEOUT);
+        let mut link = Link::new(client_tls_to(trust, user.identity())?, TIMEOUT, &outbound.resolver);
         let name = text(cluster, "/tls-server-name");
         if !name.is_empty() {
             link = link.expecting(name);
@@ -142,7 +146,14 @@ impl Host {
             destination,
             path,
             user,
+            dedicated: outbound.dedicated.clone(),
         })
+    }
+
+    /// Returns the runtime for requests whose answers must come whatever else the server does.
+    #[must_use]
+    pub fn dedicated_runtime(&self) -> &DedicatedRuntime {
+        &self.dedicated
     }
 
     /// The same server, which may take up to `timeout` to answer.
@@ -246,7 +257,8 @@ impl Host {
     /// As [`Host::send`], where nothing can be awaited.
     pub(super) fn send_now(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let (host, path, body) = (self.clone(), path.to_owned(), body.cloned());
-        dedicated_runtime::block_on(async move { host.send(method, &path, body.as_ref()).await })?
+        self.dedicated
+            .block_on(async move { host.send(method, &path, body.as_ref()).await })?
     }
 }
 
@@ -303,7 +315,7 @@ mod tests {
     fn the_current_context_counts() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("token"), "secret\n").unwrap();
-        let host = Host::parse(&config(), folder.path()).unwrap();
+        let host = Host::parse(&config(), folder.path(), &Outbound::default()).unwrap();
         assert_eq!(
             (host.destination.host(), host.destination.port(), host.path.as_str()),
             ("::1", 6443, "/k8s")
@@ -315,11 +327,11 @@ mod tests {
     fn a_missing_setting_is_named() {
         let mut config = config();
         config["contexts"][0]["context"]["user"] = json!("you");
-        let error = Host::parse(&config, Path::new(".")).unwrap_err();
+        let error = Host::parse(&config, Path::new("."), &Outbound::default()).unwrap_err();
         assert_eq!(error.to_string(), "users has no `you`");
         config["contexts"][0]["context"]["user"] = json!("me");
         config["clusters"][0]["cluster"]["server"] = json!("ftp://far");
-        let error = Host::parse(&config, Path::new(".")).unwrap_err();
+        let error = Host::parse(&config, Path::new("."), &Outbound::default()).unwrap_err();
         assert!(error.to_string().starts_with("the server is ftp://far"), "{error}");
     }
 }

@@ -12,8 +12,8 @@ use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::loopback::Loopback;
 use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 use planesmith_server::proxy::{
-    BufferedResponse, ClientIdentity, Destination, Link, LinkError, OutboundRequest, Target, Trust, TrustError,
-    client_tls_to,
+    BufferedResponse, ClientIdentity, Destination, Link, LinkError, NameResolver, OutboundRequest, Target, Trust,
+    TrustError, client_tls_to,
 };
 use serde_json::Value;
 
@@ -136,6 +136,7 @@ pub(super) struct Clients {
     /// Answers requests to the service of this server.
     loopback: Loopback,
     credentials: Credentials,
+    resolver: NameResolver,
     /// Locked only for a lookup.
     links: Mutex<Links>,
 }
@@ -166,6 +167,7 @@ impl Clients {
             services: Arc::new(initializer.services.clone()),
             loopback: initializer.loopback.clone(),
             credentials: Credentials::read(initializer.configuration)?,
+            resolver: initializer.outbound.resolver.clone(),
             links: Mutex::default(),
         })
     }
@@ -230,7 +232,8 @@ impl Clients {
             return Ok((link.clone(), headers));
         }
         let identity = user.identity();
-        let link = client(&webhook.authorities, identity, &endpoint.server_name).map_err(|error| error.to_string())?;
+        let link = client(&webhook.authorities, identity, &endpoint.server_name, &self.resolver);
+        let link = link.map_err(|error| error.to_string())?;
         if links.by_server.len() >= CLIENTS {
             let oldest = links.by_server.iter().min_by_key(|(_, (_, used))| *used);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
@@ -244,13 +247,18 @@ impl Clients {
 
 /// Returns a client of servers whose certificate is for `name`. It speaks HTTP/1.1, as kube-apiserver's: a balancer behind one
 /// address then spreads concurrent requests.
-fn client(authorities: &[u8], identity: Option<&ClientIdentity>, name: &str) -> Result<Link, TrustError> {
+fn client(
+    authorities: &[u8],
+    identity: Option<&ClientIdentity>,
+    name: &str,
+    resolver: &NameResolver,
+) -> Result<Link, TrustError> {
     let trust = match authorities {
         [] => Trust::System,
         authorities => Trust::Bundle(authorities),
     };
     let tls = client_tls_to(trust, identity)?;
-    Ok(Link::new(tls, DIAL_TIMEOUT).expecting(name).pooled_http1())
+    Ok(Link::new(tls, DIAL_TIMEOUT, resolver).expecting(name).pooled_http1())
 }
 
 /// The time limit as the parameter of a request: in whole seconds, rounded up.

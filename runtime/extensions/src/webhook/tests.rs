@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use planesmith_control_plane::service_resolver::NoServices;
+use planesmith_server::proxy::NameResolver;
 
 static V2_TABLE: ResourceTable = ResourceTable {
     api_version: Cow::Borrowed("shop.example.com/v2"),
@@ -73,7 +74,7 @@ fn reviews_are_answered_in_their_version() {
 async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
-    let link = client_tls_by(&[]).map(|tls| Link::new(tls, TIMEOUT));
+    let link = client_tls_by(&[]).map(|tls| Link::new(tls, TIMEOUT, &NameResolver::default()));
     let client = WebhookClient {
         location: Location::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
@@ -83,6 +84,7 @@ async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     };
     let webhook = Webhook {
         client: Arc::new(client),
+        dedicated: DedicatedRuntime::default(),
     };
     // The system completes the connection before it is accepted; nothing answers on it.
     let why = webhook.convert(vec![stored()], &V2).await.unwrap_err();

@@ -13,6 +13,7 @@ use planesmith_api_defs::imagepolicy::v1alpha1::{
     ImageReview, ImageReviewContainerSpec, ImageReviewSpec, ImageReviewStatus,
 };
 use planesmith_control_plane::Host;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::ApiResult;
 use serde_json::Value;
@@ -34,15 +35,15 @@ pub(super) struct ImagePolicyWebhook {
 }
 
 impl ImagePolicyWebhook {
-    /// Reads the plugin's `configuration`, and the kubeconfig that it names.
+    /// Reads the plugin's `configuration`, and the kubeconfig that it names. Reviews use `outbound`.
     ///
     /// # Errors
     ///
     /// One of them cannot be read, or a value is out of range.
-    pub(super) fn new(configuration: Option<&Value>) -> Result<Self> {
+    pub(super) fn new(configuration: Option<&Value>, outbound: &Outbound) -> Result<Self> {
         let configuration = Configuration::read(configuration)?;
         Ok(Self {
-            host: Host::open(Path::new(&configuration.kubeconfig))?,
+            host: Host::open(Path::new(&configuration.kubeconfig), outbound)?,
             configuration,
             decisions: Decisions::default(),
         })

@@ -31,7 +31,7 @@ impl NodeProxy {
         let mut target = self.kubelets.find(address.name)?;
         target.path = rest_of_path(&call.parts);
         call.parts.uri.query().unwrap_or_default().clone_into(&mut target.query);
-        check(&target.destination).await?;
+        check(&target.destination, self.kubelets.link()).await?;
         if address.port.is_empty() || address.port == target.destination.port().to_string() {
             return Ok((target, self.kubelets.link()));
         }
@@ -42,8 +42,8 @@ impl NodeProxy {
 }
 
 /// Refuses a node at an address that a proxy may not reach, before any other error is reported.
-async fn check(destination: &Destination) -> ApiResult<()> {
-    destination.check().await.map_err(|error| match error {
+async fn check(destination: &Destination, link: &Link) -> ApiResult<()> {
+    link.check(destination).await.map_err(|error| match error {
         LinkError::Lookup(host) => ApiError::bad_request(format!("lookup {host}: no such host")),
         LinkError::LateLookup(host) => ApiError::bad_request(format!("lookup {host}: i/o timeout")),
         error => ApiError::bad_request(error.to_string()),
@@ -71,7 +71,7 @@ impl Subresource for NodeProxy {
 mod tests {
     use futures_util::FutureExt as _;
     use planesmith_api_defs::core::v1::Node;
-    use planesmith_server::proxy::client_tls;
+    use planesmith_server::proxy::{NameResolver, client_tls};
     use planesmith_server::request::{Context, RequestInfo};
     use planesmith_server::shutdown::Stop;
     use planesmith_server::stores::Stores;
@@ -85,8 +85,12 @@ mod tests {
 
     fn proxy(stores: &Stores) -> NodeProxy {
         let objects = Arc::new(crate::connect::stored::Stored::new(stores));
-        let kubelets = Kubelets::new(&kubelet_options(), objects).unwrap();
-        let link = Link::new(client_tls(None, None).unwrap(), CONNECT_TIMEOUT);
+        let kubelets = Kubelets::new(&kubelet_options(), objects, &NameResolver::default()).unwrap();
+        let link = Link::new(
+            client_tls(None, None).unwrap(),
+            CONNECT_TIMEOUT,
+            &NameResolver::default(),
+        );
         NodeProxy::new(Arc::new(kubelets), link)
     }
 

@@ -254,7 +254,7 @@ impl Streams {
             && remote_command::is_translated(headers, features)
         {
             // After the upgrade, an error could only be sent on the error channel.
-            if let Err(error @ LinkError::NotAllowed) = target.destination.check().await {
+            if let Err(error @ LinkError::NotAllowed) = link.check(&target.destination).await {
                 return Err(ApiError::bad_request(error.to_string()));
             }
             return Ok(remote_command::translate(&call.parts, target, link.clone(), flags));

@@ -13,6 +13,7 @@ fn check(jwt: &Value) -> Result<usize, String> {
         disallowed: vec!["https://kubernetes.default.svc".to_owned()],
         algorithms: vec![Algorithm::Rs256],
         allows_egress: true,
+        resolver: NameResolver::default(),
     };
     validation.check(&configuration).map(|settings| settings.len())
 }

@@ -1,8 +1,5 @@
 //! Signals that stop the server.
 
-use std::io;
-
-use crate::task;
 use tokio::sync::mpsc;
 
 /// Signals that stop the server: the first one shuts it down in order, the second one at once.
@@ -23,27 +20,6 @@ impl Signals {
     pub fn manual() -> (Signal, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Signal { sender }, Self { receiver })
-    }
-
-    /// Receives SIGTERM and SIGINT of this process from now on.
-    ///
-    /// # Errors
-    ///
-    /// The operating system does not let the process handle signals.
-    pub fn of_process() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (sender, signals) = Self::manual();
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        task::spawn(async move {
-            loop {
-                tokio::select! {
-                    heard = terminate.recv() => if heard.is_none() { return },
-                    heard = interrupt.recv() => if heard.is_none() { return },
-                }
-                sender.stop();
-            }
-        });
-        Ok(signals)
     }
 
     /// Waits for the next signal; pends once all senders are dropped.

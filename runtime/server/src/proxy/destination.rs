@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::LinkError;
 use super::link::authority;
-use super::lookup::{Lookups, NoAddress};
+use super::lookup::{NameResolver, NoAddress};
 
 /// A host and port. The addresses behind the host are checked each time a connection is opened, after the name is
 /// resolved, and the connection uses only addresses that were checked.
@@ -85,27 +85,18 @@ impl Destination {
         authority(&self.host, self.port)
     }
 
-    /// Checks the current addresses of the host, without a connection. Opening one checks again.
-    ///
-    /// # Errors
-    ///
-    /// The host has no address, or one that may not be used.
-    pub async fn check(&self) -> Result<(), LinkError> {
-        self.addresses().await.map(drop)
-    }
-
     /// The addresses of the host; all of them may be used.
     ///
     /// # Errors
     ///
     /// The host has no address, or one that may not be used.
-    pub(super) async fn addresses(&self) -> Result<Vec<SocketAddr>, LinkError> {
+    pub(super) async fn addresses(&self, resolver: &NameResolver) -> Result<Vec<SocketAddr>, LinkError> {
         let found = match self.host.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, self.port)],
             Err(_) => {
                 let lookups = match self.scope {
-                    Scope::Any => Lookups::of_administrators(),
-                    Scope::Others | Scope::OthersAndLoopback => Lookups::of_objects(),
+                    Scope::Any => &resolver.of_administrators,
+                    Scope::Others | Scope::OthersAndLoopback => &resolver.of_objects,
                 };
                 let found = lookups.find(&self.host, self.port).await;
                 found.map_err(|why| match why {
@@ -239,7 +230,11 @@ mod tests {
 
     #[tokio::test]
     async fn destinations_of_objects_are_checked_after_resolution() {
-        let check = async |destination: Destination| destination.check().await.map_err(|error| error.to_string());
+        let resolver = NameResolver::default();
+        let check = async |destination: Destination| {
+            let addresses = destination.addresses(&resolver).await;
+            addresses.map(drop).map_err(|error| error.to_string())
+        };
         let refused = Err("address not allowed".to_owned());
         // Spellings that the resolver of the operating system reads as loopback are names here.
         for host in LOOPBACK

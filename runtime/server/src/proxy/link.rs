@@ -18,11 +18,13 @@ use tokio_rustls::client::TlsStream;
 
 use super::answer::AnswerBody;
 use super::connection_pool::ConnectionPool;
+use super::lookup::NameResolver;
 use super::page_limits::PageLimits;
 use super::{Destination, Target, handshake};
 use crate::task;
 
-/// Opens connections to other servers; cheap to clone. Clones share the limits of the work on pages.
+/// Opens connections to other servers; cheap to clone. Clones share the limits of the work on pages, and all links of a server
+/// those of the lookups of names.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// The trusted certificates, and the own identity.
@@ -31,6 +33,7 @@ pub struct Link {
     pub timeout: Duration,
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
+    resolver: NameResolver,
     pool: Option<ConnectionPool>,
     pages: Arc<PageLimits>,
 }
@@ -76,13 +79,14 @@ pub enum LinkError {
 }
 
 impl Link {
-    /// Returns a link whose connections take at most `timeout` to open.
+    /// Returns a link whose connections take at most `timeout` to open, to hosts that `resolver` resolves.
     #[must_use]
-    pub fn new(tls: Arc<ClientConfig>, timeout: Duration) -> Self {
+    pub fn new(tls: Arc<ClientConfig>, timeout: Duration, resolver: &NameResolver) -> Self {
         Self {
             tls,
             timeout,
             name: None,
+            resolver: resolver.clone(),
             pool: None,
             pages: Arc::default(),
         }
@@ -108,6 +112,15 @@ impl Link {
     pub fn pooled_http1(self) -> Self {
         let pool = Some(ConnectionPool::of_http1(&self));
         Self { pool, ..self }
+    }
+
+    /// Checks the current addresses of a host, without a connection. Opening one checks again.
+    ///
+    /// # Errors
+    ///
+    /// The host has no address, or one that may not be used.
+    pub async fn check(&self, destination: &Destination) -> Result<(), LinkError> {
+        destination.addresses(&self.resolver).await.map(drop)
     }
 
     pub(super) fn page_limits(&self) -> &PageLimits {
@@ -173,7 +186,7 @@ impl Link {
         };
         let opening = async {
             // The addresses that were checked, and no others: a second lookup could return others.
-            let addresses = destination.addresses().await?;
+            let addresses = destination.addresses(&self.resolver).await?;
             TcpStream::connect(&*addresses).await.map_err(failed)
         };
         let stream = tokio::time::timeout(self.timeout, opening).await;

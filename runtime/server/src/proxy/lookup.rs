@@ -3,17 +3,36 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::task;
 use tokio::sync::{Semaphore, watch};
 
-/// Maximum number of concurrent lookups; each uses one thread.
+/// Maximum number of concurrent lookups of each kind; each uses one thread.
 const THREADS: usize = 32;
 /// Maximum time for a lookup, including the wait for a thread; the operating system waits longer for DNS servers that
 /// do not answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Resolves the names of hosts for all connections of one server; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct NameResolver {
+    /// Names from objects. Their lookups cannot delay those of other names.
+    pub(super) of_objects: Arc<Lookups>,
+    /// Names that administrators configured.
+    pub(super) of_administrators: Arc<Lookups>,
+}
+
+impl Default for NameResolver {
+    fn default() -> Self {
+        let lookups = || Arc::new(Lookups::new(THREADS, TIMEOUT));
+        Self {
+            of_objects: lookups(),
+            of_administrators: lookups(),
+        }
+    }
+}
 
 /// Looks up names, a few at a time. A lookup occupies one of the runtime's threads for blocking work until the
 /// operating system returns, even if its result is no longer needed. Concurrent callers share the lookup of a host, so
@@ -47,18 +66,6 @@ impl Lookups {
             timeout,
             running: Arc::default(),
         }
-    }
-
-    /// The lookups of names from objects. They cannot delay lookups of other names.
-    pub(super) fn of_objects() -> &'static Self {
-        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, TIMEOUT));
-        &LOOKUPS
-    }
-
-    /// The lookups of names that administrators configured.
-    pub(super) fn of_administrators() -> &'static Self {
-        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, TIMEOUT));
-        &LOOKUPS
     }
 
     /// Looks up `host`; the addresses have the port `port`.

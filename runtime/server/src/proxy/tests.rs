@@ -13,7 +13,11 @@ mod secure;
 mod tunnels;
 
 fn link() -> Link {
-    Link::new(client_tls(None, None).unwrap(), Duration::from_secs(5))
+    Link::new(
+        client_tls(None, None).unwrap(),
+        Duration::from_secs(5),
+        &NameResolver::default(),
+    )
 }
 
 fn request(method: Method, uri: &str) -> Parts {

@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::*;
-use crate::proxy::{Destination, client_tls};
+use crate::proxy::{Destination, NameResolver, client_tls};
 use crate::spdy::tests::peer::{Peer, data};
 
 const FLAGS: StreamFlags = StreamFlags {
@@ -41,7 +41,11 @@ async fn front(kubelet: u16) -> u16 {
                 path: "/exec/n/p/c".to_owned(),
                 query: "command=cat&input=1&output=1".to_owned(),
             };
-            let link = Link::new(client_tls(None, None).unwrap(), Duration::from_secs(5));
+            let link = Link::new(
+                client_tls(None, None).unwrap(),
+                Duration::from_secs(5),
+                &NameResolver::default(),
+            );
             let request = request.into_parts().0;
             assert!(is_translated(&request.headers, Features::defaults()));
             Ok::<_, Infallible>(translate(&request, target, link, FLAGS))

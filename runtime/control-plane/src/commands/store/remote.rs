@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::report;
 use super::work::Work;
 use crate::delegation::Host;
+use crate::outbound::Outbound;
 use crate::resource_client::text;
 use crate::running::Running;
 
@@ -45,7 +46,7 @@ impl ServerFlags {
     /// Finds the server: the one of the kubeconfig, or the one that runs on the folder. `None` if none runs there.
     pub(super) fn server(&self) -> Result<Option<Server>> {
         if let Some(kubeconfig) = &self.kubeconfig {
-            let host = Host::open_at(kubeconfig, self.server.as_deref())?;
+            let host = Host::open_at(kubeconfig, self.server.as_deref(), &Outbound::default())?;
             let shown = self
                 .server
                 .clone()
@@ -54,7 +55,7 @@ impl ServerFlags {
         }
         let running = Running::read(&self.data_dir)?.filter(Running::is_alive);
         let server = running.map(|running| {
-            let host = Host::of_running(&running)?;
+            let host = Host::of_running(&running, &Outbound::default())?;
             anyhow::Ok(Server {
                 host,
                 shown: running.url,

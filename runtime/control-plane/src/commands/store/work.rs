@@ -11,9 +11,9 @@ use planesmith_machinery::scheme::StorageMediaType;
 use planesmith_server::stores::RegistryCodec;
 use planesmith_store::{Amount, Clock as _, Progress, SystemClock, TransferError};
 use rustix::process::{Signal, getpid, kill_process};
-use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Handle;
 
+use crate::process::Process;
 use crate::program::Program;
 
 /// Time between two reports: on a terminal, and in a log.
@@ -25,41 +25,33 @@ pub(super) struct Work<'a> {
     pub(super) program: &'a Program,
     /// The flags of the command, those of components included.
     pub(super) matches: &'a ArgMatches,
-    runtime: Runtime,
+    runtime: &'a Handle,
     is_interrupted: Arc<AtomicBool>,
 }
 
 impl<'a> Work<'a> {
-    /// Begins the command: from here on SIGINT and SIGTERM end the work in order. A second signal ends the process at once.
-    pub(super) fn begin(program: &'a Program, matches: &'a ArgMatches) -> Result<Self> {
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    /// Begins the command in `process`: from here on SIGINT and SIGTERM end the work in order. A second signal ends the process at
+    /// once.
+    pub(super) fn begin(program: &'a Program, matches: &'a ArgMatches, process: &'a Process) -> Result<Self> {
         let is_interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_interrupted);
-        let guard = runtime.enter();
-        let interrupts = signal(SignalKind::interrupt()).context("signals cannot be received")?;
-        let terminations = signal(SignalKind::terminate()).context("signals cannot be received")?;
-        drop(guard);
-        for mut signals in [interrupts, terminations] {
-            let flag = Arc::clone(&flag);
-            runtime.spawn(async move {
-                while signals.recv().await.is_some() {
-                    if flag.swap(true, Ordering::Relaxed) {
-                        // Destructors would wait for the work.
-                        let _ = kill_process(getpid(), Signal::KILL);
-                    }
-                }
-            });
-        }
+        let received = process.on_stop_signal(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                // Destructors would wait for the work.
+                let _ = kill_process(getpid(), Signal::KILL);
+            }
+        });
+        received.context("signals cannot be received")?;
         Ok(Self {
             program,
             matches,
-            runtime,
+            runtime: process.runtime(),
             is_interrupted,
         })
     }
 
-    pub(super) fn runtime(&self) -> &Handle {
-        self.runtime.handle()
+    pub(super) fn runtime(&self) -> &'a Handle {
+        self.runtime
     }
 
     /// The time, in milliseconds since 1970.
