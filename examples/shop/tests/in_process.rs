@@ -1,16 +1,19 @@
 //! Servers that run in the process of the test, each with its own store, address and data folder.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Parser as _;
 use http::Method;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, HeaderValue};
+use planesmith_control_plane::component::{Contribution, ServerContext};
 use planesmith_control_plane::descriptors::Descriptors;
 use planesmith_control_plane::options::Options;
-use planesmith_control_plane::{Program, Server};
+use planesmith_control_plane::{Component, Program, Server};
 use planesmith_e2e::{Connection, Endpoint};
+use planesmith_server::filters::{AddedFilter, Exchange, Filter, FilterPlace, Step};
 use planesmith_server::lifecycle::{Signal, Signals};
 use planesmith_shop::generated::PROGRAM;
 use serde_json::{Value, json};
@@ -204,6 +207,55 @@ async fn the_roles_of_a_private_group_are_parts_of_the_roles_for_people() {
     tokio::time::timeout(READY_WITHIN, aggregated)
         .await
         .expect("the role has the rules of the shop");
+    shop.stop().await;
+}
+
+/// A component with a filter, which adds the user to each answer.
+#[derive(Debug)]
+struct Greeting;
+
+#[derive(Debug)]
+struct GreetsUsers;
+
+impl Component for Greeting {
+    fn install<'a>(&self, _: &ServerContext<'a>) -> Result<Contribution<'a>> {
+        let greets = AddedFilter {
+            filter: Arc::new(GreetsUsers),
+            place: FilterPlace::Authenticated,
+        };
+        Ok(Contribution {
+            filters: vec![greets],
+            ..Contribution::default()
+        })
+    }
+}
+
+impl Filter for GreetsUsers {
+    fn name(&self) -> &'static str {
+        "greeting"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        let user = HeaderValue::try_from(&exchange.ctx.user.name).expect("the name is a header value");
+        exchange.headers.insert("x-greeted-user", user);
+        Step::Continue
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_component_brings_a_filter() {
+    let program = Program {
+        components: &[planesmith_rbac::COMPONENT, &Greeting],
+        ..PROGRAM
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let shop = Shop::start_program(&program, folder.path(), &folder.path().join("pki"), &[]).await;
+    shop.ready().await;
+    let answer = shop.connection.get(PRODUCTS).await.unwrap();
+    assert_eq!(
+        (answer.status.as_u16(), &answer.headers["x-greeted-user"]),
+        (200, &HeaderValue::from_static("admin"))
+    );
     shop.stop().await;
 }
 

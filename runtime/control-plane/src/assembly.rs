@@ -14,7 +14,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
-use planesmith_server::filters::AuditContext;
+use planesmith_server::filters::{AddedFilter, AuditContext};
 use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
@@ -46,7 +46,7 @@ use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::{LiveServices, NoServices};
 use crate::shared_store::SharedStore;
-use crate::storage::checks;
+use crate::storage::{OpenedStore, checks};
 use crate::store_api::with_store_api;
 use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 
@@ -70,6 +70,8 @@ pub(crate) struct Assembled {
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) metrics: SharedMetrics,
     pub(crate) features: Features,
+    /// The filters of the components.
+    pub(crate) filters: Vec<AddedFilter>,
 }
 
 /// Returns the objects of a server, with the admission plugins of `program`.
@@ -98,8 +100,8 @@ fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stor
     ))
 }
 
-/// Puts the parts of a server of `program` together: its chain of servers, and the rest. `shared` is its store, if others write
-/// to it, too; `state` is what components have kept since it was opened.
+/// Puts the parts of a server of `program` together: its chain of servers, and the rest. `state` is the state of its components since
+/// `store` was opened.
 ///
 /// # Errors
 ///
@@ -111,11 +113,12 @@ fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stor
 pub(crate) fn assemble(
     program: &Program,
     options: &Options,
-    (storage, shared, state): (&Storage, Option<&SharedStore>, &ComponentState),
+    (store, state): (&OpenedStore, &ComponentState),
     (loopback, outbound): (&Loopback, &Outbound),
     announcement: &Announcement,
     identity: &Identity,
 ) -> Result<(ApiServer, Assembled)> {
+    let (storage, shared) = (&store.storage, store.shared.as_ref());
     let gates = program.features(options);
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
@@ -228,7 +231,7 @@ pub(crate) fn assemble(
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
     let core = added.health_checks.into_iter().fold(core, ApiServer::with_check);
     let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
-    let core = with_store_api(core, program.name, (options, shared), &stores);
+    let core = with_store_api(core, program.name, (options, &store.place), &stores);
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
     controllers::check_names(&program.controller_names(), &controllers)?;
     let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers(), leadership);
@@ -249,6 +252,7 @@ pub(crate) fn assemble(
         authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&metrics),
         features,
+        filters: added.filters,
     };
     Ok((chain, assembled))
 }

@@ -18,7 +18,7 @@ use planesmith_server::version::Version;
 
 use crate::component_command::ComponentCommand;
 use crate::feature_gates::FeatureGates;
-use crate::options::{AuthorizationMode, Controllers, Options, VersionFlag};
+use crate::options::{AuthorizationMode, Controllers, Options, StorageKind, VersionFlag};
 use crate::process::Process;
 use crate::program::Program;
 
@@ -153,6 +153,9 @@ fn command(program: &Program) -> clap::Command {
     let command = command.mut_arg("feature_gates", |flag| {
         flag.value_parser(move |text: &str| FeatureGates::parse(text, &gates))
     });
+    let command = command.mut_arg("storage", |flag| {
+        flag.value_parser(StorageKind::parser(program.storage_kinds()))
+    });
     let modes = program.default_authorization_modes();
     let known = program.known_authorization_modes();
     command.mut_arg("authorization_mode", |flag| {
@@ -208,7 +211,7 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// A component with a flag, a command, a feature gate, a controller and a mode of authorization.
+    /// A component with a flag, a command, a feature gate, a controller, a mode of authorization and a store.
     #[derive(Debug)]
     struct Warehouse;
 
@@ -227,6 +230,8 @@ mod tests {
             anyhow::bail!("there is no hall {hall}")
         }
     }
+
+    const SHELVES: StorageKind = StorageKind::new("shelves", "On the shelves");
 
     const KEYS: AuthorizationMode = AuthorizationMode::new("Keys", "Users may do what their keys open");
 
@@ -249,6 +254,10 @@ mod tests {
             const { &[ControllerName::renamed("restock-controller", "restock")] }
         }
 
+        fn storage_kinds(&self) -> &'static [StorageKind] {
+            &[SHELVES]
+        }
+
         fn authorization_modes(&self) -> &'static [AuthorizationMode] {
             &[KEYS]
         }
@@ -269,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_has_flags_controllers_and_modes_of_its_own() {
+    fn a_component_has_flags_controllers_modes_and_stores_of_its_own() {
         let read = |program: &Program, words: &[&str]| {
             let mut command = command(program);
             let matches = command.try_get_matches_from_mut(std::iter::once(&"test").chain(words));
@@ -282,6 +291,7 @@ mod tests {
             "--shelf=top",
             "--controllers=*,-restock,-namespace",
             "--authorization-mode=AlwaysDeny,Keys",
+            "--storage=shelves",
         ];
         let (options, matches) = read(&with, &words).unwrap();
         assert_eq!(matches.get_one::<String>("shelf").map(String::as_str), Some("top"));
@@ -289,6 +299,7 @@ mod tests {
         assert!(!options.controllers.enabled("namespace-controller"));
         assert!(options.controllers.enabled("garbage-collector-controller"));
         assert_eq!(options.authorization_mode, [AuthorizationMode::ALWAYS_DENY, KEYS]);
+        assert_eq!(options.storage, SHELVES);
         let (options, _) = read(&with, &[]).unwrap();
         assert_eq!(options.authorization_mode, [KEYS]);
         assert_eq!(with.check_authorization_modes(&[KEYS, AuthorizationMode::ABAC]), Ok(()));
@@ -296,6 +307,7 @@ mod tests {
         let without = program(&[]);
         assert!(read(&without, &["--shelf=top"]).is_err());
         assert!(read(&without, &["--authorization-mode=Keys"]).is_err());
+        assert!(read(&without, &["--storage=shelves"]).is_err());
         let refused = read(&without, &["--controllers=restock"]).unwrap_err();
         assert!(
             refused.contains("unknown controller `restock`; there are: garbage-"),

@@ -16,6 +16,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::filters::AddedFilter;
 use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
@@ -35,10 +36,11 @@ use crate::component_command::ComponentCommand;
 use crate::component_state::ComponentState;
 use crate::controllers::Controller;
 use crate::default_roles::DefaultRoles;
+use crate::embedded_store::EmbeddedStore;
 use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
-use crate::options::{AuthorizationMode, ControllerName, Options};
+use crate::options::{AuthorizationMode, ControllerName, Options, StorageKind};
 use crate::outbound::Outbound;
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
@@ -105,6 +107,22 @@ pub trait Component: fmt::Debug + Sync {
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
         let _ = options;
         Ok(Vec::new())
+    }
+
+    /// Lists the values of `--storage` for the stores that the component opens.
+    fn storage_kinds(&self) -> &'static [StorageKind] {
+        &[]
+    }
+
+    /// Opens the backend of a store that no other server uses, if [`Options::storage`] is one of the component's
+    /// [`storage_kinds`](Self::storage_kinds). Called where blocking is allowed.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be opened, or a flag has a value that cannot be used.
+    fn embedded_store(&self, options: &Options) -> Result<Option<EmbeddedStore>> {
+        let _ = options;
+        Ok(None)
     }
 
     /// Opens the store in which the server keeps its objects together with others, with `settings`, if the component's flags
@@ -399,6 +417,8 @@ pub struct Contribution<'a> {
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Records requests; `None` from a component without an audit, or if no request is to be recorded.
     pub audit: Option<Arc<Audit>>,
+    /// Filters of all requests, with their places among those of every server.
+    pub filters: Vec<AddedFilter>,
 }
 
 impl fmt::Debug for Contribution<'_> {
@@ -408,6 +428,7 @@ impl fmt::Debug for Contribution<'_> {
             .field("health_checks", &self.health_checks)
             .field("stop_hooks", &self.stop_hooks)
             .field("controllers", &self.controllers)
+            .field("filters", &self.filters)
             .finish_non_exhaustive()
     }
 }
@@ -424,6 +445,7 @@ impl<'a> Contribution<'a> {
         self.flow_control = later.flow_control.or(self.flow_control);
         self.tracer = later.tracer.or(self.tracer);
         self.audit = later.audit.or(self.audit);
+        self.filters.extend(later.filters);
         self
     }
 }

@@ -13,6 +13,7 @@ mod requests;
 mod service_accounts;
 mod serving;
 mod shutdown;
+mod storage;
 mod version;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ pub use self::requests::RequestOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
 pub use self::shutdown::ShutdownOptions;
+pub use self::storage::StorageKind;
 pub use self::version::VersionFlag;
 use crate::feature_gates::FeatureGates;
 use crate::host_address;
@@ -188,9 +190,8 @@ pub struct Options {
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 
-    /// Store of objects: sled keeps them in the data folder, memory forgets them at exit, etcd shares them with other servers.
-    /// --etcd-servers implies etcd.
-    #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
+    /// Store of objects.
+    #[arg(long, value_parser = StorageKind::parser(StorageKind::GENERIC.to_vec()), default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
     /// Start even if acknowledged writes cannot be read any more: the newest ones are dropped, listed in the log, and
@@ -228,17 +229,6 @@ pub struct Options {
     /// The command line as parsed. Components read their own flags from it.
     #[arg(skip)]
     pub matches: ArgMatches,
-}
-
-/// The kind of store that objects are kept in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StorageKind {
-    /// In the data folder.
-    Sled,
-    /// In memory only.
-    Memory,
-    /// In an etcd, which other servers use, too.
-    Etcd,
 }
 
 /// A format of the log.

@@ -10,7 +10,7 @@ use crate::base_groups::GROUPS;
 use crate::component::Component;
 use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
-use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options};
+use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options, StorageKind};
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,13 @@ impl Program {
         let components = self.components.iter();
         let of_components = components.flat_map(|component| component.controller_names());
         CONTROLLERS.iter().chain(of_components).copied().collect()
+    }
+
+    /// Returns the values of `--storage`: those of every program, then those of its components.
+    pub(crate) fn storage_kinds(&self) -> Vec<StorageKind> {
+        let components = self.components.iter();
+        let of_components = components.flat_map(|component| component.storage_kinds());
+        StorageKind::GENERIC.iter().chain(of_components).copied().collect()
     }
 
     /// Returns the feature gates that the components bring.

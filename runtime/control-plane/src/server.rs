@@ -32,8 +32,7 @@ use crate::options::{Options, VersionFlag};
 use crate::outbound::Outbound;
 use crate::program::Program;
 use crate::running::Running;
-use crate::shared_store::SharedStore;
-use crate::storage::{StorePlace, open_storage, settings};
+use crate::storage::{OpenedStore, open_storage, settings};
 use planesmith_server::task;
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
@@ -74,20 +73,22 @@ impl Server {
         for component in program.components {
             shared = component.shared_store(options, &settings).await?.or(shared);
         }
-        let storage = match &shared {
-            Some(shared) => shared.storage.clone(),
-            None => blocking(options, move |options| open_storage(options, &settings)).await?,
+        let store = match shared {
+            Some(shared) => OpenedStore::from(shared),
+            None => {
+                let program = *program;
+                blocking(options, move |options| open_storage(&program, options, &settings)).await?
+            }
         };
         let opened = Opened {
             folder: Arc::new(folder),
             identity,
-            storage,
-            shared,
+            store,
             state,
         };
         let server = opened.prepare(program, options, descriptors).await;
         if server.is_err() {
-            opened.storage.close().await;
+            opened.store.storage.close().await;
         }
         server
     }
@@ -187,16 +188,14 @@ async fn finish_audit(audit: Arc<AuditContext>) {
 struct Opened {
     folder: Arc<DataFolder>,
     identity: Identity,
-    storage: Storage,
-    /// The store, if others write to it, too.
-    shared: Option<SharedStore>,
+    store: OpenedStore,
     state: ComponentState,
 }
 
 impl Opened {
     /// Binds the address and puts the parts of the server together.
     async fn prepare(&self, program: &Program, options: &Options, descriptors: Descriptors) -> Result<Server> {
-        let (identity, storage) = (&self.identity, &self.storage);
+        let (identity, storage) = (&self.identity, &self.store.storage);
         let listener = listen(options, identity).await?;
         let announcement = Announcement {
             address: options.client_address(),
@@ -210,7 +209,7 @@ impl Opened {
         let url = format!("https://{local}");
 
         let (loopback, outbound) = (Loopback::new(), Outbound::default());
-        let store = (storage, self.shared.as_ref(), &self.state);
+        let store = (&self.store, &self.state);
         let (chain, assembled) = assemble(program, options, store, (&loopback, &outbound), &announcement, identity)?;
         let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();
@@ -237,7 +236,7 @@ impl Opened {
             storage: storage.clone(),
             tracer,
             audit,
-            record: record(program, options, self, &url),
+            record: record(program, self, &url),
             data_dir: options.data_dir.clone(),
             served,
             // The next command may be typed in another folder.
@@ -287,6 +286,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.openapi = assembled.openapi;
     config.metrics = assembled.metrics;
     config.features = assembled.features;
+    config.added_filters = assembled.filters;
     config.priorities = group_priorities::priorities();
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);
@@ -294,9 +294,9 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
 }
 
 /// Returns the record of the running server that the command `status` reads.
-fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> Running {
+fn record(program: &Program, opened: &Opened, url: &str) -> Running {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let store = StorePlace::of(options, opened.shared.as_ref());
+    let store = &opened.store.place;
     let identity = &opened.identity;
     let admin = identity.admin();
     Running {
@@ -305,7 +305,7 @@ fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> R
         pid: rustix::process::getpid().as_raw_nonzero().get(),
         since: Time::now().to_string(),
         url: url.to_owned(),
-        store: store.description,
+        store: store.description.clone(),
         store_folder: store.folder.as_deref().map(absolute),
         authority: absolute(identity.root_authority_file()),
         client_certificate: absolute(&admin.certificate),

@@ -1,8 +1,9 @@
 //! The store of a server, and its health checks.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use planesmith_server::health::HealthCheck;
 use planesmith_store::log::LogError;
 use planesmith_store::{Alarm, MemoryLog, OnProgress, OpenError, Storage, StorageOptions, WriteError};
@@ -10,6 +11,7 @@ use planesmith_store_sled::SledLog;
 
 use crate::component::TransformersContext;
 use crate::component_state::ComponentState;
+use crate::embedded_store::EmbeddedStore;
 use crate::options::{Options, StorageKind};
 use crate::program::Program;
 use crate::shared_store::SharedStore;
@@ -65,33 +67,13 @@ pub(crate) fn settings(program: &Program, options: &Options, state: &ComponentSt
     })
 }
 
-/// Opens the store that the flags name.
-///
-/// # Errors
-///
-/// The folder cannot be read, or its content is damaged and the loss is not accepted.
-pub(crate) fn open_storage(options: &Options, settings: &StorageOptions) -> Result<Storage> {
-    let storage = match options.storage {
-        StorageKind::Memory => Storage::open(MemoryLog::new(), settings)?,
-        StorageKind::Etcd => {
-            anyhow::bail!("--storage is etcd, which this program does not know; expected sled or memory")
-        }
-        StorageKind::Sled => {
-            check_restored(&options.data_dir)?;
-            let dir = store_dir(options);
-            let context = || format!("the store in {}", dir.display());
-            let log = SledLog::open(&dir).with_context(context)?;
-            let log = log.accepting_loss(options.store_accept_data_loss);
-            match Storage::open(log, settings) {
-                Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
-                    let advice = "list the damage with `store check`, or start once with --store-accept-data-loss to drop these writes";
-                    return Err(anyhow::anyhow!("{loss}, {advice}")).with_context(context);
-                }
-                opened => opened.with_context(context)?,
-            }
-        }
-    };
-    Ok(storage)
+/// The open store of a server.
+#[derive(Debug)]
+pub(crate) struct OpenedStore {
+    pub(crate) storage: Storage,
+    pub(crate) place: StorePlace,
+    /// The same store, if others write to it, too.
+    pub(crate) shared: Option<SharedStore>,
 }
 
 /// The place of a store, as people read it.
@@ -103,23 +85,69 @@ pub(crate) struct StorePlace {
     pub(crate) folder: Option<PathBuf>,
 }
 
-impl StorePlace {
-    /// Returns the place of `shared`, or else of the store that [`open_storage`] opens.
-    pub(crate) fn of(options: &Options, shared: Option<&SharedStore>) -> Self {
-        let without_files = |description: &str| Self {
-            description: description.to_owned(),
+impl From<SharedStore> for OpenedStore {
+    fn from(shared: SharedStore) -> Self {
+        Self {
+            storage: shared.storage.clone(),
+            place: StorePlace {
+                description: shared.place.clone(),
+                folder: None,
+            },
+            shared: Some(shared),
+        }
+    }
+}
+
+/// Opens the store that `--storage` names and no other server uses.
+///
+/// # Errors
+///
+/// The folder cannot be read, its content is damaged and the loss is not accepted, or no component opens the store.
+pub(crate) fn open_storage(program: &Program, options: &Options, settings: &StorageOptions) -> Result<OpenedStore> {
+    let EmbeddedStore { log, place, folder } = embedded_store(program, options)?;
+    let at = folder
+        .as_ref()
+        .map_or_else(|| place.clone(), |folder| folder.display().to_string());
+    let storage = Storage::open_shared(log, settings).map_err(|error| match error {
+        OpenError::Log(loss @ LogError::DataLoss(_)) if options.storage == StorageKind::SLED => anyhow::anyhow!(
+            "{loss}, list the damage with `store check`, or start once with --store-accept-data-loss to drop these writes"
+        ),
+        error => error.into(),
+    });
+    Ok(OpenedStore {
+        storage: storage.with_context(|| format!("the store in {at}"))?,
+        place: StorePlace {
+            description: place,
+            folder,
+        },
+        shared: None,
+    })
+}
+
+fn embedded_store(program: &Program, options: &Options) -> Result<EmbeddedStore> {
+    match options.storage {
+        StorageKind::MEMORY => Ok(EmbeddedStore {
+            log: Arc::new(MemoryLog::new()),
+            place: "in memory, lost at exit".to_owned(),
             folder: None,
-        };
-        match (shared, options.storage) {
-            (Some(shared), _) => without_files(&shared.place),
-            (None, StorageKind::Memory | StorageKind::Etcd) => without_files("in memory, lost at exit"),
-            (None, StorageKind::Sled) => {
-                let folder = store_dir(options);
-                Self {
-                    description: format!("{} (sled)", folder.display()),
-                    folder: Some(folder),
+        }),
+        StorageKind::SLED => {
+            check_restored(&options.data_dir)?;
+            let folder = store_dir(options);
+            let log = SledLog::open(&folder).with_context(|| format!("the store in {}", folder.display()))?;
+            Ok(EmbeddedStore {
+                log: Arc::new(log.accepting_loss(options.store_accept_data_loss)),
+                place: format!("{} (sled)", folder.display()),
+                folder: Some(folder),
+            })
+        }
+        kind => {
+            for component in program.components {
+                if let Some(store) = component.embedded_store(options)? {
+                    return Ok(store);
                 }
             }
+            bail!("--storage is {kind}, which no component of {} opens", program.name)
         }
     }
 }
@@ -168,26 +196,76 @@ mod tests {
     use clap::Parser as _;
     use planesmith_store::{Draft, Expect, ListQuery, NoIndex, Op, Row};
 
-    use std::sync::Arc;
-
     use super::*;
+    use crate::component::Component;
+    use crate::program::Documents;
+
+    /// A component with a store in a shelf.
+    #[derive(Debug)]
+    struct Shelf;
+
+    const SHELF: StorageKind = StorageKind::new("shelf", "In a shelf");
+
+    impl Component for Shelf {
+        fn storage_kinds(&self) -> &'static [StorageKind] {
+            &[SHELF]
+        }
+
+        fn embedded_store(&self, options: &Options) -> Result<Option<EmbeddedStore>> {
+            Ok((options.storage == SHELF).then(|| EmbeddedStore {
+                log: Arc::new(MemoryLog::new()),
+                place: "the upper shelf".to_owned(),
+                folder: None,
+            }))
+        }
+    }
+
+    const fn program(components: &'static [&'static dyn Component]) -> Program {
+        Program {
+            name: "test",
+            groups: &[],
+            openapi: Documents { v2: &[], v3: &[] },
+            admission: &[],
+            components,
+        }
+    }
 
     fn open(options: &Options) -> Result<Storage> {
-        open_storage(options, &StorageOptions::default())
+        let opened = open_storage(&program(&[]), options, &StorageOptions::default());
+        opened.map(|opened| opened.storage)
     }
 
     #[test]
     fn only_the_store_in_a_folder_has_files() {
+        let dir = tempfile::tempdir().unwrap();
         let place = |flags: &[&str]| {
-            let line = [&["planesmith", "--data-dir=data"][..], flags].concat();
-            StorePlace::of(&Options::try_parse_from(line).unwrap(), None)
+            let data = format!("--data-dir={}", dir.path().display());
+            let line = [&["planesmith", &data][..], flags].concat();
+            let options = Options::try_parse_from(line).unwrap();
+            let opened = open_storage(&program(&[]), &options, &StorageOptions::default());
+            opened.unwrap().place
         };
-        let folder = PathBuf::from("data/store");
-        assert_eq!(place(&[]).description, "data/store (sled)");
-        assert_eq!(place(&[]).folder, Some(folder));
+        let folder = dir.path().join("store");
+        let sled = place(&[]);
+        assert_eq!(sled.description, format!("{} (sled)", folder.display()));
+        assert_eq!(sled.folder, Some(folder));
         let memory = place(&["--storage=memory"]);
         assert_eq!(memory.description, "in memory, lost at exit");
         assert_eq!(memory.folder, None);
+    }
+
+    #[test]
+    fn a_component_opens_a_store_of_its_own_kind() {
+        let mut options = Options::try_parse_from(["test"]).unwrap();
+        options.storage = SHELF;
+        let settings = StorageOptions::default();
+        let opened = open_storage(&program(&[&Shelf]), &options, &settings).unwrap();
+        assert_eq!(opened.place.description, "the upper shelf");
+        assert!(opened.storage.health().is_ok());
+        let refused = open_storage(&program(&[]), &options, &settings)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(refused, "--storage is shelf, which no component of test opens");
     }
 
     #[test]

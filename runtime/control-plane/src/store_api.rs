@@ -27,7 +27,6 @@ use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::options::Options;
-use crate::shared_store::SharedStore;
 use crate::storage::StorePlace;
 use planesmith_server::task;
 
@@ -70,16 +69,16 @@ struct StoreApi {
     backups: Arc<Semaphore>,
 }
 
-/// Adds the paths of the store of `stores` to `server`: the one that the flags name, or `shared`.
+/// Adds the paths of the store of `stores`, which is at `place`, to `server`.
 pub(crate) fn with_store_api(
     server: ApiServer,
     program: &'static str,
-    (options, shared): (&Options, Option<&SharedStore>),
+    (options, place): (&Options, &StorePlace),
     stores: &Stores,
 ) -> ApiServer {
     let api = Arc::new(StoreApi {
         program,
-        place: StorePlace::of(options, shared).description,
+        place: place.description.clone(),
         storage: stores.storage().clone(),
         codec: RegistryCodec::new(stores.scheme()),
         history: options.history.store_history_age,

@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use futures_util::future::BoxFuture;
-use planesmith_control_plane::options::Options;
+use planesmith_control_plane::options::{Options, StorageKind};
 use planesmith_control_plane::{Component, SharedStore, StoreScheme};
 use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_etcd::{Config, Etcd};
 
 use crate::connection::{REGISTRY, config};
-use crate::options::{EtcdOptions, wants_etcd};
+use crate::options::{ETCD, EtcdOptions, wants_etcd};
 use crate::scheme::SCHEME;
 
 /// The component of a program that can keep its objects in etcd.
@@ -29,6 +29,10 @@ impl Component for EtcdStorageComponent {
     fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
         let options = EtcdOptions::from_arg_matches(matches).map_err(|error| error.to_string())?;
         options.check(matches)
+    }
+
+    fn storage_kinds(&self) -> &'static [StorageKind] {
+        &[ETCD]
     }
 
     fn store_scheme(&self) -> Option<&'static dyn StoreScheme> {

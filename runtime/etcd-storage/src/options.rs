@@ -81,13 +81,19 @@ pub(crate) struct EtcdOptions {
     pub(crate) storage_backend: String,
 }
 
+/// The value of `--storage` for objects in etcd.
+pub(crate) const ETCD: StorageKind = StorageKind::new(
+    "etcd",
+    "In an etcd, which other servers use, too; --etcd-servers implies it",
+);
+
 /// True if `matches` say that the objects are in etcd.
 pub(crate) fn wants_etcd(matches: &ArgMatches) -> bool {
     let names_servers = || {
         let mut servers = matches.get_many::<String>("etcd_servers").into_iter().flatten();
         servers.any(|server| !server.is_empty())
     };
-    kind(matches) == Some(StorageKind::Etcd) || names_servers()
+    kind(matches) == Some(ETCD) || names_servers()
 }
 
 fn kind(matches: &ArgMatches) -> Option<StorageKind> {
@@ -118,14 +124,15 @@ impl EtcdOptions {
             ));
         }
         let is_explicit = matches.value_source("storage") == Some(ValueSource::CommandLine);
-        match kind(matches) {
-            Some(StorageKind::Etcd) if self.etcd_servers.is_empty() => {
+        let has_servers = !self.etcd_servers.is_empty();
+        match kind(matches) == Some(ETCD) {
+            true if !has_servers => {
                 Err("--storage is etcd, but --etcd-servers is missing; expected the URLs of its members".to_owned())
             }
-            Some(StorageKind::Sled | StorageKind::Memory) if is_explicit && !self.etcd_servers.is_empty() => {
+            false if is_explicit && has_servers => {
                 Err("--etcd-servers is set, but --storage is not etcd; expected one of the two".to_owned())
             }
-            Some(StorageKind::Etcd | StorageKind::Sled | StorageKind::Memory) | None => Ok(()),
+            true | false => Ok(()),
         }
     }
 }
@@ -207,7 +214,9 @@ mod tests {
     use super::*;
 
     fn read(flags: &[&str]) -> Result<(EtcdOptions, bool), String> {
-        let command = EtcdOptions::augment_args(Options::command());
+        let kinds = [StorageKind::SLED, StorageKind::MEMORY, ETCD].to_vec();
+        let command = Options::command().mut_arg("storage", |flag| flag.value_parser(StorageKind::parser(kinds)));
+        let command = EtcdOptions::augment_args(command);
         let words = std::iter::once(&"planesmith").chain(flags);
         let matches = command.try_get_matches_from(words).map_err(|error| error.to_string())?;
         let options = EtcdOptions::from_arg_matches(&matches).map_err(|error| error.to_string())?;

@@ -1,13 +1,14 @@
 //! The filters that every request passes before and after it is handled.
 //!
-//! `lifecycle/config` builds the list of a server, in request order; a test in `lifecycle/tests/answers` records the names so
-//! that a change of order shows in review. A header of every answer is put into [`Exchange::headers`] by `enter`; a header that
+//! `lifecycle/config` builds the list of a server, in request order, with those that a program adds; a test in
+//! `lifecycle/tests/answers` records the names so that a change of order shows in review. A header of every answer is put into [`Exchange::headers`] by `enter`; a header that
 //! depends on the answer is added by `leave`. Only the outermost server of a chain has filters.
 //!
 //! A filter is two plain functions instead of a wrapped service: entering and leaving costs no allocation and no boxed
 //! future, and a filter that must wait returns [`Step::Wait`].
 
 mod access_log;
+mod added;
 mod audit;
 mod authentication;
 mod authorization;
@@ -50,6 +51,7 @@ use planesmith_machinery::status::ApiError;
 use tower::Service;
 
 pub use self::access_log::AccessLog;
+pub use self::added::{AddedFilter, FilterPlace};
 pub use self::audit::{AuditContext, AuditOfAnswers, AuditOfRefused, Auditing};
 pub use self::authentication::Authentication;
 pub use self::authorization::{Authorization, refusal};
@@ -204,13 +206,13 @@ impl Exchange {
 /// The list of filters, in request order.
 #[derive(Debug)]
 pub struct Filters {
-    list: Vec<Box<dyn Filter>>,
+    list: Vec<Arc<dyn Filter>>,
 }
 
 impl Filters {
     /// Returns a list of these filters, in request order.
     #[must_use]
-    pub fn new(list: Vec<Box<dyn Filter>>) -> Self {
+    pub fn new(list: Vec<Arc<dyn Filter>>) -> Self {
         Self { list }
     }
 

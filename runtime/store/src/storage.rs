@@ -92,7 +92,15 @@ impl Storage {
     ///
     /// [`OpenError::Log`] when the backend cannot be loaded.
     pub fn open(log: impl Log + 'static, options: &StorageOptions) -> Result<Self, OpenError> {
-        let log: Arc<dyn Log> = Arc::new(log);
+        Self::open_shared(Arc::new(log), options)
+    }
+
+    /// As [`open`](Self::open), on a log whose type is not known.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub fn open_shared(log: Arc<dyn Log>, options: &StorageOptions) -> Result<Self, OpenError> {
         let mut unclaimed = Unclaimed::new(options, log.keeps_history());
         let opened = log.load(&mut unclaimed)?;
         let (marks, forgotten) = unclaimed.finish();

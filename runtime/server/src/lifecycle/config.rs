@@ -16,10 +16,10 @@ use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::draining::RequestDrain;
 use crate::filters::{
-    AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
-    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowControlled, GoAway,
-    Impersonation, NotReady, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace,
-    TurnAway, WarningHeaders,
+    AccessLog, AddedFilter, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication,
+    Authorization, CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, FilterPlace, Filters,
+    FlowControlled, GoAway, Impersonation, NotReady, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests,
+    StrictTransport, Trace, TurnAway, WarningHeaders,
 };
 use crate::flow_control::FlowControl;
 use crate::in_flight::{InFlight, InFlightLimits};
@@ -88,6 +88,8 @@ pub struct Config {
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Records requests.
     pub audit: Option<Arc<AuditContext>>,
+    /// Filters that the program adds to those of every server.
+    pub added_filters: Vec<AddedFilter>,
 }
 
 /// A problem of a [`Config`].
@@ -162,6 +164,7 @@ impl Config {
             slow_request: Duration::from_millis(500),
             tracer: None,
             audit: None,
+            added_filters: Vec::new(),
         }
     }
 
@@ -194,78 +197,88 @@ impl Config {
 
     /// The filters, in request order.
     fn filters(&self, load: &Load) -> Result<Filters, ConfigError> {
-        let mut list: Vec<Box<dyn Filter>> = vec![
-            Box::new(AssignId),
-            Box::new(AccessLog),
-            Box::new(SlowRequests {
+        let mut list: Vec<Arc<dyn Filter>> = vec![
+            Arc::new(AssignId),
+            Arc::new(AccessLog),
+            Arc::new(SlowRequests {
                 threshold: self.slow_request,
             }),
-            Box::new(Count::new(Arc::clone(&self.metrics))),
-            Box::new(Sending::new(self.sending)),
-            Box::new(PanicGuard),
+            Arc::new(Count::new(Arc::clone(&self.metrics))),
+            Arc::new(Sending::new(self.sending)),
+            Arc::new(PanicGuard),
         ];
+        list.extend(self.added(FilterPlace::Arrived));
         if let Some(tracer) = &self.tracer {
-            list.push(Box::new(Trace::new(Arc::clone(tracer))));
+            list.push(Arc::new(Trace::new(Arc::clone(tracer))));
         }
         // Requests that cannot be parsed are answered with none of the headers of the filters below.
-        list.push(Box::new(ReadInfo));
+        list.push(Arc::new(ReadInfo));
         if let Some(drain) = &load.drain {
-            list.push(Box::new(TurnAway(Arc::clone(drain))));
+            list.push(Arc::new(TurnAway(Arc::clone(drain))));
         }
-        list.push(Box::new(WarningHeaders));
+        list.push(Arc::new(WarningHeaders));
         if !self.cors_allowed_origins.is_empty() {
-            list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
+            list.push(Arc::new(Cors::new(&self.cors_allowed_origins)?));
         }
         if !self.strict_transport.is_empty() {
             let directives = self.strict_transport.join("; ");
             let header = HeaderValue::try_from(&directives).map_err(|_| ConfigError::StrictTransport(directives))?;
-            list.push(Box::new(StrictTransport::new(header)));
+            list.push(Arc::new(StrictTransport::new(header)));
         }
-        list.push(Box::new(CacheControl));
+        list.push(Arc::new(CacheControl));
         if self.goaway_chance > 0.0 {
-            list.push(Box::new(GoAway {
+            list.push(Arc::new(GoAway {
                 chance: self.goaway_chance,
             }));
         }
         if let Some(audit) = &self.audit {
-            list.push(Box::new(AuditOfRefused(Arc::clone(audit))));
+            list.push(Arc::new(AuditOfRefused(Arc::clone(audit))));
         }
-        list.push(Box::new(Deadline {
+        list.push(Arc::new(Deadline {
             limit: self.request_timeout,
         }));
+        list.extend(self.added(FilterPlace::Parsed));
         let metrics = &self.metrics;
-        list.push(Box::new(Authentication::new(
+        list.push(Arc::new(Authentication::new(
             Arc::clone(&self.authenticator),
             Arc::clone(metrics),
         )));
         if self.refuse_until_ready {
-            list.push(Box::new(NotReady {
+            list.push(Arc::new(NotReady {
                 was_ready: Arc::clone(&load.was_ready),
             }));
         }
         // Before every filter that sees an impersonated user.
         if let Some(audit) = &self.audit {
-            list.push(Box::new(Auditing(Arc::clone(audit))));
+            list.push(Arc::new(Auditing(Arc::clone(audit))));
         }
-        list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
+        list.push(Arc::new(Impersonation::new(Arc::clone(&self.authorizer))));
+        list.extend(self.added(FilterPlace::Authenticated));
         list.push(match &self.flow_control {
-            Some(control) => Box::new(FlowControlled::new(
+            Some(control) => Arc::new(FlowControlled::new(
                 Arc::clone(control),
                 load.in_flight.clone(),
                 load.objects.clone(),
             )),
-            None => Box::new(load.in_flight.clone()),
+            None => Arc::new(load.in_flight.clone()),
         });
-        list.push(Box::new(Authorization::new(
+        list.push(Arc::new(Authorization::new(
             Arc::clone(&self.authorizer),
             Arc::clone(metrics),
         )));
-        list.push(Box::new(Compress::default()));
+        list.push(Arc::new(Compress::default()));
         // Sees answers before they are compressed.
         if let Some(audit) = &self.audit {
-            list.push(Box::new(AuditOfAnswers(Arc::clone(audit))));
+            list.push(Arc::new(AuditOfAnswers(Arc::clone(audit))));
         }
+        list.extend(self.added(FilterPlace::Authorized));
         Ok(Filters::new(list))
+    }
+
+    /// The filters that the program adds at `place`.
+    fn added(&self, place: FilterPlace) -> impl Iterator<Item = Arc<dyn Filter>> {
+        let added = self.added_filters.iter().filter(move |added| added.place == place);
+        added.map(|added| Arc::clone(&added.filter))
     }
 }
 

@@ -75,10 +75,10 @@ impl Server {
             scheme: Arc::default(),
         });
         let filters = Filters::new(vec![
-            Box::new(PanicGuard),
-            Box::new(ReadInfo),
-            Box::new(AuditOfRefused(Arc::clone(&context))),
-            Box::new(Auditing(context)),
+            Arc::new(PanicGuard),
+            Arc::new(ReadInfo),
+            Arc::new(AuditOfRefused(Arc::clone(&context))),
+            Arc::new(Auditing(context)),
         ]);
         let (go_on, seen) = (Arc::new(Notify::new()), Arc::clone(&sink));
         let waits = Arc::clone(&go_on);

@@ -2,7 +2,10 @@
 
 use futures_util::FutureExt;
 
+use planesmith_machinery::status::ApiError;
+
 use super::*;
+use crate::filters::{AddedFilter, Exchange, Filter, FilterPlace, Step};
 
 /// Compares code and body, for a privileged user.
 async fn check(request: &str, expected: &str) {
@@ -226,6 +229,56 @@ fn filters_run_in_the_recorded_order() {
                     strict-transport cache-control deadline authentication not-ready impersonation in-flight authorization \
                     compression";
     assert_eq!(names.join(" "), recorded);
+}
+
+/// A filter of a program: it answers the requests of one user.
+#[derive(Debug)]
+struct ClosedToBob;
+
+impl Filter for ClosedToBob {
+    fn name(&self) -> &'static str {
+        "closed-to-bob"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        match exchange.ctx.user.name.as_str() {
+            "bob" => exchange.refuse(&ApiError::bad_request("come back tomorrow")),
+            _ => Step::Continue,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_filter_of_a_program_runs_in_its_place() {
+    let added = |place| AddedFilter {
+        filter: Arc::new(ClosedToBob),
+        place,
+    };
+    let mut with_all = config(AlwaysAllow);
+    with_all.added_filters = vec![
+        added(FilterPlace::Authorized),
+        added(FilterPlace::Authenticated),
+        added(FilterPlace::Parsed),
+        added(FilterPlace::Arrived),
+    ];
+    let names = with_all.complete().unwrap().filter_names().join(" ");
+    for place in [
+        "panic-guard closed-to-bob request-info",
+        "deadline closed-to-bob authentication",
+        "impersonation closed-to-bob in-flight",
+        "compression closed-to-bob",
+    ] {
+        assert!(names.contains(place), "{place}: {names}");
+    }
+
+    let mut config = config(AlwaysAllow);
+    config.added_filters = vec![added(FilterPlace::Authenticated)];
+    let mut server = prepared(config);
+    server.set_installed();
+    let (code, _, body) = send(&server, "GET /api/v1/echoes", "bob").await;
+    assert_eq!(code, StatusCode::BAD_REQUEST);
+    assert!(body.contains("come back tomorrow"), "{body}");
+    assert_eq!(send(&server, "GET /api/v1/echoes", "root").await.0, StatusCode::OK);
 }
 
 #[tokio::test]
