@@ -41,14 +41,14 @@ fn body_of(request: http::request::Builder, route: &Route) -> Request<RequestBod
 }
 
 /// Sends the request of a route in the name of `user`.
-async fn ask_as(connection: &Connection, user: &str, route: &Route) -> Answer {
+async fn request_as(connection: &Connection, user: &str, route: &Route) -> Answer {
     let request = connection.request(route.method.clone(), &route.path);
     let request = request.header("impersonate-user", user);
     connection.finish(body_of(request, route)).await.unwrap()
 }
 
 /// Sends the request of a route without credentials, over a connection of its own: the server closes it afterwards.
-async fn ask_without_credentials(server: &Server, route: &Route) -> u16 {
+async fn request_without_credentials(server: &Server, route: &Route) -> u16 {
     let uri = format!("{}{}", server.endpoint().url(), route.path);
     let request = Request::builder().method(route.method.clone()).uri(uri);
     let connection = server.connect().await.unwrap();
@@ -155,12 +155,12 @@ struct Walkers {
 /// Returns what is wrong with the answers to one route.
 async fn faults(server: &Server, connection: &Connection, walkers: Walkers, route: &Route) -> Vec<String> {
     let mut faults = Vec::new();
-    let anonymous = ask_without_credentials(server, route).await;
+    let anonymous = request_without_credentials(server, route).await;
     if route.audience != Audience::Public && anonymous != 401 && anonymous != 403 {
         faults.push(format!("without credentials, {route}: {anonymous}"));
     }
     for user in std::iter::once(STRANGER).chain(walkers.others.iter().map(String::as_str)) {
-        let answer = ask_as(connection, user, route).await;
+        let answer = request_as(connection, user, route).await;
         if route.audience == Audience::Nobody && !is_refused(&answer, route) {
             faults.push(format!(
                 "without the right, {user}, {route}: {} {}",
@@ -170,7 +170,7 @@ async fn faults(server: &Server, connection: &Connection, walkers: Walkers, rout
         }
     }
     if let Some(user) = walkers.own {
-        let walker = ask_as(connection, &user, route).await;
+        let walker = request_as(connection, &user, route).await;
         if walker.status == 401 || is_refused(&walker, route) {
             faults.push(format!(
                 "with the right, {route}: {} {}",

@@ -28,7 +28,7 @@ async fn started(home: &Home, flags: &[&str]) -> (Server, Connection) {
 }
 
 /// Sends a request with other credentials than the administrator's, over a connection of its own.
-async fn ask_with(server: &Server, authorization: &str, path: &str) -> Answer {
+async fn request_with(server: &Server, authorization: &str, path: &str) -> Answer {
     let uri = format!("{}{path}", server.endpoint().url());
     let request = Request::get(uri).header(AUTHORIZATION, authorization);
     let body: RequestBody = Bytes::new().into();
@@ -105,7 +105,7 @@ async fn no_secret_appears_in_logs_errors_or_metrics() {
         "Basic wr0ng-t0ken".to_owned(),
     ] {
         for path in ["/version", SECRETS, "/readyz?verbose"] {
-            answers.push(ask_with(&server, &authorization, path).await);
+            answers.push(request_with(&server, &authorization, path).await);
         }
     }
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": forged}});
@@ -217,14 +217,14 @@ async fn a_token_ends_with_the_object_that_it_is_bound_to() {
     let home = Home::new().unwrap();
     let (server, connection) = started(&home, &["--storage=memory"]).await;
     let authorization = format!("Bearer {}", bound_token(&connection).await);
-    assert_eq!(ask_with(&server, &authorization, "/api").await.status, 200);
+    assert_eq!(request_with(&server, &authorization, "/api").await.status, 200);
     let deleted = connection
         .call(Method::DELETE, &format!("{SECRETS}/bound"), Bytes::new())
         .await
         .unwrap();
     assert_eq!(deleted.status, 200);
     let begin = Instant::now();
-    while ask_with(&server, &authorization, "/api").await.status != 401 {
+    while request_with(&server, &authorization, "/api").await.status != 401 {
         assert!(begin.elapsed() < REVOKED_WITHIN, "the token is still valid");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }

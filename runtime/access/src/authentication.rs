@@ -65,7 +65,7 @@ pub enum AuthenticationResult {
 /// Authenticates one kind of credential.
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
     /// Verifies the credentials. Must be cheap: it runs for each request. The outcome is pending only if another server has to
-    /// be asked; then it has everything that the question needs.
+    /// be consulted; then it has everything that the question needs.
     fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult>;
 
     /// Removes request headers that carry this authenticator's credentials, so that they are not forwarded to other servers.

@@ -91,7 +91,7 @@ pub enum Decision {
     /// The evaluation failed. Unless another authorizer decides, the request fails with this error, which is safe to show to
     /// clients.
     Failed(String),
-    /// The evaluation failed, and the authorizer denies what it cannot evaluate: no other authorizer is asked, and the request
+    /// The evaluation failed, and the authorizer denies what it cannot evaluate: no other authorizer is consulted, and the request
     /// fails with this error, which is safe to show to clients.
     FailedClosed(String),
 }
@@ -110,7 +110,7 @@ impl Decision {
 /// Decides about actions.
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
     /// Decides about one action. Runs for each request, so it must be cheap and must not block: a local authorizer returns
-    /// [`AuthorizationOutcome::Ready`], and one that asks another server returns [`AuthorizationOutcome::Pending`].
+    /// [`AuthorizationOutcome::Ready`], and one that consults another server returns [`AuthorizationOutcome::Pending`].
     fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome;
 
     /// Returns the actions that `user` may perform in `namespace`, for self-subject rules reviews. The default lists none.

@@ -26,7 +26,7 @@ impl Claims {
     #[must_use]
     pub fn of(server: &mut ApiServer) -> Self {
         Self {
-            table: server.add_table_in_front(),
+            table: server.add_table_before(),
             claimed: Arc::default(),
         }
     }

@@ -224,7 +224,7 @@ impl AuditOptions {
     }
 }
 
-/// The most batches that are on their way to the webhook at once; one that is repeated does not hold the others up.
+/// The most batches that are sent to the webhook at once; one that is repeated does not hold the others up.
 const PARALLEL_DELIVERIES: usize = 8;
 
 impl Mode {

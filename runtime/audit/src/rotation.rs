@@ -40,7 +40,7 @@ impl Limits {
 pub(crate) struct RotatedFile {
     path: PathBuf,
     file: File,
-    /// False for a device or a pipe: it has no size, and moving it would take it from everybody.
+    /// False for a device or a pipe: it has no size, and moving it would take it from all its users.
     is_regular: bool,
     size: u64,
     limits: Limits,

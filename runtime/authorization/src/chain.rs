@@ -51,7 +51,7 @@ pub(crate) fn chain(
     Ok(Union::new(counted.collect::<Result<_>>()?))
 }
 
-/// Returns the authorizer `name` that asks a webhook.
+/// Returns the authorizer `name`, which calls a webhook.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A webhook that decides, and the conditions under which it is asked.
+//! A webhook that decides, and the conditions under which it is called.
 
 use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules};
 use planesmith_access::user::UserInfo;

@@ -1,4 +1,4 @@
-//! The authentication that the flags ask for.
+//! The authentication that the flags select.
 
 mod bootstrap_secrets;
 
@@ -46,7 +46,7 @@ pub struct AuthenticationContext<'a> {
 /// The part of authentication that a component adds.
 #[derive(Debug, Default)]
 pub struct AddedAuthentication {
-    /// Authenticators of tokens, which are asked after the local ones and before the webhook.
+    /// Authenticators of tokens, which are consulted after the local ones and before the webhook.
     pub tokens: Vec<Box<dyn TokenAuthenticator>>,
     /// The requests without credentials that are served; `None` to leave this to `--anonymous-auth`.
     pub anonymous: Option<Anonymous>,

@@ -1,4 +1,4 @@
-//! The authorization that the flags ask for.
+//! The authorization that the flags select.
 
 mod counted;
 

@@ -5,7 +5,7 @@ use tracing_subscriber::fmt;
 
 use crate::options::LogFormat;
 
-/// Sends events to standard error in `format`, as many as `verbosity` asks for (0 warnings ... 8 all
+/// Sends events to standard error in `format`, as many as `verbosity` selects (0 warnings ... 8 all
 /// that the build contains: release builds have none of the level TRACE).
 ///
 /// A second call in one process changes nothing.

@@ -14,7 +14,7 @@ use planesmith_store::backend::Backend;
 pub struct SharedStore {
     /// The store.
     pub storage: Storage,
-    /// The same store, as health checks ask it.
+    /// The same store, as health checks use it.
     pub backend: Arc<dyn Backend>,
     /// The place of the objects, for people: `etcd at https://192.0.2.1:2379`.
     pub place: String,

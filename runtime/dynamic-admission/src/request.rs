@@ -11,7 +11,7 @@ use crate::GROUP;
 use crate::equivalents::Equivalents;
 use crate::target::Target;
 
-/// The kinds whose objects configure admission: no webhook and no policy is asked about them, so that a wrong one can always
+/// The kinds whose objects configure admission: no webhook and no policy reviews them, so that a wrong one can always
 /// be removed.
 const CONFIGURATIONS: [&str; 6] = [
     "ValidatingWebhookConfiguration",

@@ -1,4 +1,4 @@
-//! Webhooks: servers of others that are asked about requests.
+//! Webhooks: servers of others that review requests.
 //!
 //! Reading order: [`Webhook`] (one entry of a configuration), [`configurations`] (all that are stored), `review` (the request and
 //! its answer), `client` (connections, with `credentials`), `call` (one call, and how it can fail), `rejection`; then the plugins

@@ -38,7 +38,7 @@ pub(crate) fn checks(encryption: &Encryption, reloads: bool) -> Vec<HealthCheck>
     vec![check]
 }
 
-/// The problem of a plugin, which is asked again if the last status is old.
+/// The problem of a plugin, which is probed again if the last status is old.
 async fn problem_of(plugin: &KmsProvider) -> Option<String> {
     let last = plugin.health();
     let life = if last.problem.is_none() { GOOD } else { BAD };

@@ -90,7 +90,7 @@ impl ResourceNames {
 }
 
 impl Snapshot {
-    /// Returns the providers of `configuration`; plugins begin to be asked.
+    /// Returns the providers of `configuration`; requests to plugins begin.
     ///
     /// # Errors
     ///

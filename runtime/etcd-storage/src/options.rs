@@ -60,7 +60,7 @@ pub(crate) struct EtcdOptions {
     #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub(crate) etcd_count_metric_poll_period: Duration,
 
-    /// Interval at which etcd is asked for the size of its database; 0s never.
+    /// Interval at which the size of the database of etcd is read; 0s never.
     #[arg(long, default_value = "30s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub(crate) etcd_db_metric_poll_interval: Duration,
 

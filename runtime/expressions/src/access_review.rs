@@ -1,4 +1,4 @@
-//! Conditions under which an authorizer is asked: expressions about the action.
+//! Conditions under which an authorizer is consulted: expressions about the action.
 
 use serde_json::Value as Json;
 

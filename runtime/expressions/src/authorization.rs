@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A service account, in whose name an expression asks.
+/// The service account of the queries of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceAccount {
     /// The namespace.
@@ -16,7 +16,7 @@ pub struct ServiceAccount {
     pub name: String,
 }
 
-/// A resource that an expression asks about.
+/// The resource of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ResourceCheck {
     /// API group; empty for the core group.
@@ -74,7 +74,7 @@ pub trait Authorizer: std::fmt::Debug {
     fn decide(&self, query: &Query) -> Option<Rc<AuthorizerDecision>>;
 }
 
-/// The decisions made during one request. Each query is asked once.
+/// The decisions made during one request. Each query is decided once.
 #[derive(Debug, Default)]
 pub struct Decisions {
     recorded: HashMap<Query, AuthorizerDecision>,

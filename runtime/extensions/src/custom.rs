@@ -25,7 +25,7 @@ impl CustomResources {
     #[must_use]
     pub fn of(server: &mut ApiServer) -> Self {
         Self {
-            table: server.add_table_behind(),
+            table: server.add_table_after(),
             defined: Arc::default(),
         }
     }

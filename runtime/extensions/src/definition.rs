@@ -92,7 +92,7 @@ impl<'d> Definition<'d> {
 
     /// True if the definition is being deleted.
     #[must_use]
-    pub fn is_leaving(self) -> bool {
+    pub fn is_terminating(self) -> bool {
         self.0.pointer("/metadata/deletionTimestamp").is_some()
     }
 }

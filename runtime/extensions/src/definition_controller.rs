@@ -184,7 +184,7 @@ impl DefinitionController {
             unfinished.insert(name);
             return;
         }
-        let outcome = if definition.is_leaving() {
+        let outcome = if definition.is_terminating() {
             self.serve(&document);
             self.empty(&document).await
         } else {

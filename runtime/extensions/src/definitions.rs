@@ -35,7 +35,7 @@ pub struct Definitions {
 /// A served definition.
 struct Served {
     facts: Arc<[ResourceFacts]>,
-    leaves: bool,
+    is_terminating: bool,
     /// The shutdown handles of each served version: dropping one ends the version's watches. A version that remains served
     /// keeps its handle, so that its watches continue.
     ends: BTreeMap<Text, (Stop, Shutdown)>,
@@ -67,10 +67,10 @@ impl Definitions {
     pub fn serve(&self, definition: &Value) {
         let definition = Definition::new(definition);
         let facts = self.facts.of(definition);
-        let leaves = definition.is_leaving();
+        let is_terminating = definition.is_terminating();
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let before = served.get(definition.name());
-        if before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts) && before.leaves == leaves) {
+        if before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts) && before.is_terminating == is_terminating) {
             return;
         }
         let mut before = served.remove(definition.name());
@@ -82,12 +82,20 @@ impl Definitions {
                 .entry(facts.version.clone())
                 .or_insert(known.unwrap_or_else(Stop::new));
             let endpoint = Endpoint::new(facts, &self.stores).until(end.clone());
-            let endpoint = if leaves { endpoint.leaving() } else { endpoint };
+            let endpoint = if is_terminating {
+                endpoint.terminating()
+            } else {
+                endpoint
+            };
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
         });
         let handlers = handlers.collect();
         self.resources.define(definition.name(), handlers);
-        let now = Served { facts, leaves, ends };
+        let now = Served {
+            facts,
+            is_terminating,
+            ends,
+        };
         versions.extend(versions_of(&now));
         served.insert(definition.name().to_owned(), now);
         self.publish(&served, versions);

@@ -29,7 +29,7 @@ pub struct LevelConfig {
 pub struct Limits {
     /// Its share of the server's seats.
     pub nominal: u32,
-    /// The share that nobody borrows.
+    /// The share that no other level borrows.
     pub min: u32,
     /// The share with everything that it may borrow.
     pub max: u32,

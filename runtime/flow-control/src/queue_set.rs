@@ -359,7 +359,7 @@ impl<D> QueueSet<D> {
     /// True if a request of `estimate` may execute now. A request that is wider than the level executes alone.
     fn fits(&self, estimate: &WorkEstimate) -> bool {
         let seats = u64::from(estimate.max_seats());
-        let left_free = match self.leaves_reserve(seats) && seats > 1 {
+        let left_free = match self.spares_reserve(seats) && seats > 1 {
             true => self.reserved().saturating_sub(self.narrow_in_use),
             false => 0,
         };
@@ -377,7 +377,7 @@ impl<D> QueueSet<D> {
     }
 
     /// True if a request of `seats` has enough of them beside the reserve.
-    fn leaves_reserve(&self, seats: u64) -> bool {
+    fn spares_reserve(&self, seats: u64) -> bool {
         seats + self.reserved() <= self.limit
     }
 
@@ -422,8 +422,8 @@ impl<D> QueueSet<D> {
             first
         } else {
             next.grant.iter().for_each(|grant| grant.count_not_accommodated());
-            let leaves_reserve = self.leaves_reserve(next.estimate.max_seats().into());
-            first_narrow.filter(|_| leaves_reserve && self.narrow_in_use < self.reserved())?
+            let spares_reserve = self.spares_reserve(next.estimate.max_seats().into());
+            first_narrow.filter(|_| spares_reserve && self.narrow_in_use < self.reserved())?
         };
         let (key, request) = self.oldest(index)?;
         let (estimate, grant) = (request.estimate, request.grant.clone());

@@ -103,7 +103,7 @@ impl Issuer {
         }
     }
 
-    /// Authenticates as far as no other server has to be asked.
+    /// Authenticates as far as that needs no other server.
     fn begin(&self, token: &str, claims: Claims) -> Result<Progress, String> {
         if !self.is_ready() {
             return Err("oidc: authenticator not initialized".to_owned());
@@ -147,7 +147,7 @@ impl Issuer {
     }
 }
 
-/// The authentication of a token, as far as no other server has to be asked.
+/// The authentication of a token, as far as it needs no other server.
 enum Progress {
     Done(TokenVerdict),
     /// Keys, or groups, have to be requested.

@@ -71,14 +71,14 @@ impl ApiServer {
     }
 
     /// Adds a table that is changed while serving and searched before the others of the server. Returns it.
-    pub fn add_table_in_front(&mut self) -> SharedTable {
+    pub fn add_table_before(&mut self) -> SharedTable {
         let table = SharedTable::new(Routes::new().build());
         self.tables.insert(0, table.clone());
         table
     }
 
     /// Adds a table that is changed while serving and searched after the others of the server. Returns it.
-    pub fn add_table_behind(&mut self) -> SharedTable {
+    pub fn add_table_after(&mut self) -> SharedTable {
         let table = SharedTable::new(Routes::new().build());
         self.tables.push(table.clone());
         table

@@ -54,7 +54,7 @@ pub struct Endpoint {
     write_check: Option<Arc<dyn WriteCheck>>,
     metrics: ResourceMetrics,
     /// True if the definition of the kind is being deleted.
-    leaves: bool,
+    is_terminating: bool,
     /// Signals that the kind is no longer served; `None` for a kind that is always served.
     end: Option<Shutdown>,
 }
@@ -119,7 +119,7 @@ impl Endpoint {
             stores: stores.clone(),
             store,
             subresources,
-            leaves: false,
+            is_terminating: false,
             end: None,
         }
     }
@@ -139,8 +139,8 @@ impl Endpoint {
 
     /// The same endpoint for a kind that is being deleted: creation is refused, and discovery lists fewer verbs.
     #[must_use]
-    pub fn leaving(mut self) -> Self {
-        self.leaves = true;
+    pub fn terminating(mut self) -> Self {
+        self.is_terminating = true;
         let listed = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
         let verbs = std::mem::take(&mut self.served.verbs);
         (self.served.verbs, self.served.hidden_verbs) = verbs.into_iter().partition(|verb| listed.contains(verb));
@@ -148,8 +148,8 @@ impl Endpoint {
     }
 
     /// Refuses to create an object of a kind that is being deleted.
-    pub(crate) fn check_that_it_stays(&self, name: &str) -> ApiResult<()> {
-        if !self.leaves {
+    pub(crate) fn check_not_terminating(&self, name: &str) -> ApiResult<()> {
+        if !self.is_terminating {
             return Ok(());
         }
         let why = "create not allowed while custom resource definition is terminating";

@@ -94,10 +94,10 @@ pub trait Filter: Send + Sync + std::fmt::Debug {
     /// Name in the recorded order.
     fn name(&self) -> &'static str;
 
-    /// Processes the request on its way in; may change it, add to its context or answer it.
+    /// Processes the request before the filters behind; may change it, add to its context or answer it.
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a>;
 
-    /// Processes the answer on its way out. Runs for each filter that was entered, in reverse order.
+    /// Processes the answer after the filters behind. Runs for each filter that was entered, in reverse order.
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let _ = (exchange, response);
     }
@@ -132,7 +132,7 @@ pub enum Failure {
     Late,
 }
 
-/// One request and its answer on their way through the filters.
+/// One request and its answer, as filters see them.
 #[derive(Debug)]
 pub struct Exchange {
     /// The request; empty once the handler has it.

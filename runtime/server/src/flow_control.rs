@@ -1,4 +1,4 @@
-//! The contract of flow control: it gives requests their seats. The filter `flow-control` asks it.
+//! The contract of flow control: it gives requests their seats. The filter `flow-control` calls it.
 
 use std::fmt;
 

@@ -157,7 +157,7 @@ impl Listener {
     /// Serves until `stop` is signalled, then lets running requests finish for at most `drain`. Connections in other
     /// protocols have a further second at most for their closing messages.
     ///
-    /// New connections are refused from the signal on; open ones are told to close when their requests are answered.
+    /// New connections are refused from the signal on; open ones are closed when their requests are answered.
     pub async fn serve<S: Service>(
         self,
         service: Arc<S>,

@@ -24,7 +24,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 pub(crate) use self::channels::{ChannelHandshake, config};
 use self::handshake::Handshake;
-pub(crate) use self::handshake::{is_asked_for, offered_protocols, offers_protocol};
+pub(crate) use self::handshake::{offered_protocols, offers_protocol, requests_web_socket};
 use self::messages::messages;
 pub(crate) use self::messages::push_message;
 use crate::response;

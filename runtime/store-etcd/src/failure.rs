@@ -52,7 +52,7 @@ impl Failure {
         Self::Lost("etcd did not answer in time".into())
     }
 
-    /// True if another member should be asked from now on.
+    /// True if requests should go to another member from now on.
     pub(crate) fn blames_member(&self) -> bool {
         matches!(self, Self::MemberUnavailable(_) | Self::Lost(_))
     }

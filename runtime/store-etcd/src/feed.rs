@@ -30,7 +30,7 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
 
 /// The changes of a prefix.
 ///
-/// Members with faulty progress notifications are asked for none: there the watch is on all keys of etcd, so that each
+/// Members with faulty progress notifications send none: there the watch is on all keys of etcd, so that each
 /// revision has an event, and those of other prefixes are progress.
 pub(crate) struct WatchFeed {
     answers: Streaming<Answer>,
@@ -130,7 +130,7 @@ impl WatchFeed {
                 }
                 Ok(()) = self.wanted.changed(), if self.may_request_progress() => {
                     self.requested = Some(Instant::now());
-                    // A request that is still on its way will do.
+                    // A request that is not answered yet will do.
                     let _ = self.requests.try_send(Kind::Progress(Progress {}).into());
                 }
             }

@@ -60,7 +60,7 @@ pub struct LostState {
     /// The lost revision.
     pub revision: Revision,
     /// The revision of the newest legible state; `None` if there is none.
-    pub kept: Option<Revision>,
+    pub legible: Option<Revision>,
 }
 
 /// Lost states whose keys are unknown.
@@ -208,11 +208,11 @@ impl Inspection {
             if known.is_some_and(|known| known.revision >= *revision) {
                 continue;
             }
-            let kept = known.filter(|known| known.change != Change::Delete);
+            let legible = known.filter(|known| known.change != Change::Delete);
             let state = LostState {
                 key: Arc::clone(key),
                 revision: *revision,
-                kept: kept.map(|known| known.revision),
+                legible: legible.map(|known| known.revision),
             };
             let entry = lost.entry(Arc::clone(key)).or_insert_with(|| state.clone());
             if entry.revision < *revision {

@@ -1,4 +1,4 @@
-//! The author of the states of each collection: this program, which the next start may be told.
+//! The author of the states of each collection: this program, which is recorded for the next start.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 

@@ -2,7 +2,7 @@
 //!
 //! The backend orders all writes and assigns their revisions. It stores bytes of its own encoding: an
 //! [`Indexer`](crate::Indexer) translates them. The engine keeps the newest state of every key in memory, so the backend
-//! is only asked for writes, for changes, and for its newest revision.
+//! only writes, delivers changes, and reports its newest revision.
 
 use std::borrow::Cow;
 use std::pin::Pin;

@@ -82,7 +82,7 @@ macro_rules! suite {
             restart: everything_is_there_after_a_restart, revisions_go_on_after_a_restart,
                 a_watch_resumes_across_a_restart, a_watch_resumes_across_a_restart_without_a_later_write,
                 old_states_are_listed_after_a_restart,
-                rows_are_made_again_from_the_bytes, keys_without_a_collection_are_kept,
+                rows_are_made_again_from_the_bytes, keys_without_a_collection_stay,
                 queued_writes_are_durable_after_closing;
             expiry: an_expired_state_is_deleted, a_later_put_prolongs_or_ends_the_expiry,
                 expiry_goes_on_after_a_restart;

@@ -34,7 +34,7 @@ pub struct StorageOptions {
     pub write_limit: usize,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Transforms values on their way to the backend and back, e.g. encrypts them. Default: `None`.
+    /// Transforms values before they are written and after they are read, e.g. encrypts them. Default: `None`.
     pub transformers: Option<Arc<dyn Transformers>>,
     /// Receives the progress of opening the store, if that takes longer than a second.
     pub on_progress: OnProgress,

@@ -49,7 +49,7 @@ pub enum DecodeError {
     Type(String),
 }
 
-/// Appends compact, valid JSON indented by two spaces per level, as `?pretty=1` asks for; without a final newline.
+/// Appends compact, valid JSON indented by two spaces per level, as `?pretty=1` requests; without a final newline.
 pub fn indent(compact: &[u8], out: &mut Vec<u8>) {
     Indenter::default().push(compact, out);
 }

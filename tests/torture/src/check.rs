@@ -43,7 +43,7 @@ pub enum Promise {
     /// A list is the state at its revision, in order, complete, page by page.
     ListAtRevision,
     /// History is there until it is forgotten on request.
-    KeptHistory,
+    RetainedHistory,
     /// A watch delivers changes in the order of their revisions.
     WatchOrdered,
     /// A watch delivers no change twice.

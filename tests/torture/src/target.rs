@@ -63,7 +63,7 @@ pub struct Target {
     pub recorder: Arc<Recorder>,
 }
 
-/// The options of a store with `clock` for `load`, which keeps its history until it is told to forget.
+/// The options of a store with `clock` for `load`, which keeps its history until the workload lets it forget.
 #[must_use]
 pub fn options(clock: &Arc<JumpingClock>, load: &Load) -> StorageOptions {
     StorageOptions {

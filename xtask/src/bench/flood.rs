@@ -169,7 +169,7 @@ impl Flood {
     }
 }
 
-/// The processors of clients on other machines: threads that run while nobody else wants to.
+/// The processors of clients on other machines: threads that run while no other thread wants to.
 struct Remote(Option<Runtime>);
 
 impl Remote {

@@ -9,7 +9,7 @@ const SIGN: &str = "// TODO(import): ";
 const CONTINUATION: &str = "//   ";
 
 /// The reported length of a mark; the file has the full text.
-const MAX_SHOWN_LENGTH: usize = 160;
+const MAX_QUOTED_LENGTH: usize = 160;
 
 /// Returns a mark as a comment, wrapped.
 pub(super) fn comment(indent: &str, mark: &str) -> String {
@@ -44,7 +44,7 @@ pub(super) fn places(path: &Path, text: &str) -> Vec<String> {
             .iter()
             .map_while(|line| line.trim_start().strip_prefix(CONTINUATION));
         let mark = std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ");
-        let shown: String = mark.chars().take(MAX_SHOWN_LENGTH).collect();
+        let shown: String = mark.chars().take(MAX_QUOTED_LENGTH).collect();
         let rest = if shown == mark { "" } else { "..." };
         places.push(format!("{}:{}: {shown}{rest}", path.display(), index + 1));
     }
@@ -62,7 +62,7 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 120), "{text}");
         let places = places(Path::new("a/b.rs"), &text);
         assert_eq!(places.len(), 1, "{places:?}");
-        let start: String = mark.chars().take(MAX_SHOWN_LENGTH).collect();
+        let start: String = mark.chars().take(MAX_QUOTED_LENGTH).collect();
         assert_eq!(places[0], format!("a/b.rs:2: {start}..."));
     }
 }

@@ -1,4 +1,4 @@
-//! The calls, attributes and items that literals are in, as told from tokens.
+//! The calls, attributes and items that literals are in, as tokens say.
 
 use std::fmt;
 

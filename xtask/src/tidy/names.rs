@@ -30,8 +30,9 @@ pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &'a Policy) -
         .iter()
         .flat_map(|(file, source)| source.names.iter().map(move |name| (file, name)));
     let refused = names.filter_map(|(file, name)| {
-        let refuses = |rule: &&RefusedName| rule.names(name) && rule.refuses(owner, name);
-        let rule = policy.names.iter().find(refuses)?;
+        let by_name = policy.names.iter().filter(|rule| rule.names(name));
+        let by_word = policy.words.iter().filter(|rule| rule.is_word_of(name));
+        let rule = by_name.chain(by_word).find(|rule| rule.refuses(owner, name))?;
         Some(Refused {
             owner,
             file,

@@ -37,6 +37,9 @@ pub(super) struct Policy {
     /// Refused names.
     #[serde(default)]
     pub(super) names: Vec<RefusedName>,
+    /// Refused words of names, in lower case.
+    #[serde(default)]
+    pub(super) words: Vec<RefusedName>,
 }
 
 /// The crates that one crate may use.
@@ -50,7 +53,7 @@ pub(super) struct Uses {
     pub(super) tests: Vec<String>,
 }
 
-/// A name that no item may have.
+/// A name, or a word of names, that no item may have.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RefusedName {
@@ -93,6 +96,12 @@ impl RefusedName {
         name.ident == self.name || last == self.name || is_spelling()
     }
 
+    /// True if this is one of the words of `name`.
+    pub(super) fn is_word_of(&self, name: &Name) -> bool {
+        let last = name.ident.rsplit("::").next().unwrap_or_default();
+        words(last).any(|word| word == self.name)
+    }
+
     /// True if the item `name`, which has this name, may not have it in the crate `owner`.
     pub(super) fn refuses(&self, owner: &str, name: &Name) -> bool {
         let lists = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
@@ -105,6 +114,22 @@ impl RefusedName {
             && !lists(&self.except, owner)
             && !lists(&self.except, &name.ident)
     }
+}
+
+/// The words of a name in lower case: `MaxCached`, `max_cached` and `MAX_CACHED` have the same.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = '_';
+    for letter in name.chars() {
+        let begins = before == '_' || letter.is_uppercase() && before.is_lowercase();
+        match words.last_mut() {
+            Some(word) if !begins => word.extend(letter.to_lowercase()),
+            _ if letter == '_' => {}
+            _ => words.push(letter.to_lowercase().collect()),
+        }
+        before = letter;
+    }
+    words.into_iter().map(|word| word.trim_end_matches('_').to_owned())
 }
 
 /// The letters of a name in lower case, without the marks between its words.

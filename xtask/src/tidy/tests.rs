@@ -370,6 +370,26 @@ fn modules_fields_and_parameters_are_refused_in_any_spelling() {
 }
 
 #[test]
+fn refused_words_are_found_in_every_spelling_of_a_name() {
+    let sources = sources(&[(
+        "src/lib.rs",
+        "const MAX_SHOWN: u8 = 1;\nstruct ShownItems { is_shown: bool, shownness: u8 }\nenum State { NotShown, Showing }\n\
+         mod shown_in {}\nfn f(shown: u8) { let shown = 1; }\n#[test] fn what_is_shown() {}",
+    )]);
+    let policy = policy("words = [{ name = 'shown', say = 'rendered' }]");
+    assert_eq!(
+        names::list(&names::of("garage", &sources, &policy)),
+        [
+            "src/lib.rs:1: MAX_SHOWN; say rendered",
+            "src/lib.rs:2: ShownItems; say rendered",
+            "src/lib.rs:2: is_shown; say rendered",
+            "src/lib.rs:3: State::NotShown; say rendered",
+            "src/lib.rs:4: shown_in; say rendered",
+        ]
+    );
+}
+
+#[test]
 fn tests_that_begin_with_a_word_of_a_question_are_refused() {
     let policy = policy("test_words = ['what', 'nobody']");
     let sources = sources(&[(

@@ -42,7 +42,7 @@ pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
         ("MaxProperties", plain("maxProperties")),
         ("MinProperties", plain("minProperties")),
         ("Required", plain("required")),
-        ("Items", shown_items(schema)),
+        ("Items", rendered_items(schema)),
         ("AllOf", list(&schema.all_of)),
         ("OneOf", list(&schema.one_of)),
         ("AnyOf", list(&schema.any_of)),
@@ -70,7 +70,7 @@ pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
 }
 
 /// Renders the schemas of list elements.
-pub(super) fn shown_items(schema: &JSONSchemaProps) -> String {
+pub(super) fn rendered_items(schema: &JSONSchemaProps) -> String {
     let (one, each) = match &schema.items {
         None => return "null".to_owned(),
         Some(SchemaOrArray::Nothing) => ("null".to_owned(), "null".to_owned()),

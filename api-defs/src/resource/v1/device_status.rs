@@ -78,7 +78,11 @@ impl AllocatedDeviceStatus {
             check_uuid("shareID", share, errors);
         }
         if !allocated.contains(&self.id()) {
-            errors.invalid("", Json(&self.shown_id()), "must be an allocated device in the claim");
+            errors.invalid(
+                "",
+                Json(&self.rendered_id()),
+                "must be an allocated device in the claim",
+            );
         }
         if self.conditions.len() > MAX_CONDITIONS {
             errors.too_many("conditions", self.conditions.len(), MAX_CONDITIONS as u64);

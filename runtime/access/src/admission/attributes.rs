@@ -108,7 +108,7 @@ impl<'a> Attributes<'a> {
     /// `generateName`.
     #[must_use]
     pub fn forbidden(&self, new: Option<&dyn Object>, why: impl fmt::Display) -> ApiError {
-        ApiError::forbidden(&self.resource.group_resource(), self.shown_name(new), why)
+        ApiError::forbidden(&self.resource.group_resource(), self.rendered_name(new), why)
     }
 
     /// Like [`Attributes::forbidden`], for several reasons: a single one as it is, several in brackets without duplicates.
@@ -129,7 +129,7 @@ impl<'a> Attributes<'a> {
         self.resource.group_resource()
     }
 
-    fn shown_name<'n>(&'n self, new: Option<&'n dyn Object>) -> &'n str {
+    fn rendered_name<'n>(&'n self, new: Option<&'n dyn Object>) -> &'n str {
         let meta = new.map(Object::meta);
         let candidates = [
             self.name,

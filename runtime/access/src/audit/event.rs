@@ -55,7 +55,7 @@ pub struct Event<'a> {
     pub at: MicroTime,
     /// The notes of authorization, admission and others.
     pub annotations: &'a BTreeMap<Cow<'static, str>, String>,
-    /// The event in JSON, once a sink has asked for it.
+    /// The event in JSON, once a sink needs it.
     pub json: OnceCell<Bytes>,
 }
 

@@ -59,7 +59,7 @@ pub enum TokenVerdict {
 /// Authenticates one kind of token.
 pub trait TokenAuthenticator: Send + Sync + std::fmt::Debug {
     /// Verifies a token for one of `audiences`; an empty list accepts all audiences. The outcome is pending only if another
-    /// server has to be asked; then it has everything that the question needs.
+    /// server has to be consulted; then it has everything that the question needs.
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict>;
 }
 

@@ -35,7 +35,7 @@ enum Command {
     Explain(explain::Explain),
 }
 
-/// The server that is asked.
+/// The server whose roles are explained.
 #[derive(Args, Debug)]
 struct Server {
     /// Kubeconfig of a user who may read roles and bindings [default: that of the administrator in the data folder].

@@ -14,7 +14,7 @@ pub(crate) struct HostNamespaces<N> {
 }
 
 impl<N: Namespaces> HostNamespaces<N> {
-    /// Creates the lookup, which asks `host` for namespaces that are not among `own`.
+    /// Creates the lookup, which requests namespaces from `host` that are not among `own`.
     pub(crate) fn new(own: N, host: Host) -> Self {
         Self { own, host }
     }

@@ -32,9 +32,9 @@ const POSTED: AcceptedKinds = AcceptedKinds {
 
 /// The lifetime in seconds that nodes request for tokens of pods. Such tokens live longer, because some programs do
 /// not read their token again.
-const ASKED_BY_NODES: i64 = 60 * 60 + 7;
+const KUBELET_LIFETIME: i64 = 60 * 60 + 7;
 /// The lifetime of such tokens, in seconds.
-const LONGER: i64 = 365 * 24 * 60 * 60;
+const EXTENDED_LIFETIME: i64 = 365 * 24 * 60 * 60;
 
 /// Answers `serviceaccounts/token`.
 pub(crate) struct TokenRequests {
@@ -119,9 +119,9 @@ impl TokenRequests {
         let for_server = |audience: &String| self.audiences.contains(audience);
         let extended = self.extends
             && bound.pod.is_some()
-            && seconds == ASKED_BY_NODES
+            && seconds == KUBELET_LIFETIME
             && request.spec.audiences.iter().all(for_server);
-        let lives = if extended { LONGER } else { seconds };
+        let lives = if extended { EXTENDED_LIFETIME } else { seconds };
         Claims {
             audiences: request.spec.audiences.clone(),
             expires: Some(now.saturating_add(lives)),

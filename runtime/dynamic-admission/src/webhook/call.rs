@@ -24,7 +24,7 @@ const MAX_PAGE: usize = 2048;
 /// The reason that a webhook did not admit a request.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The webhook could not be asked, or gave no valid answer. Its failure policy decides.
+    /// The webhook could not be called, or gave no valid answer. Its failure policy decides.
     Call {
         /// The message.
         why: String,

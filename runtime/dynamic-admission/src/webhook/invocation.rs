@@ -1,4 +1,4 @@
-//! The decision if a webhook is asked about a request.
+//! The decision if a webhook is called about a request.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The plugin that asks mutating webhooks, one after the other.
+//! The plugin that calls mutating webhooks, one after the other.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,7 +47,7 @@ struct MutatingWebhooks {
 #[derive(Debug, Default)]
 struct WebhookRounds(Rounds);
 
-/// One of the rounds in which the webhooks are asked about a request.
+/// One of the rounds in which the webhooks are called about a request.
 struct Round<'r> {
     plugin: &'r MutatingWebhooks,
     request: Request<'r>,

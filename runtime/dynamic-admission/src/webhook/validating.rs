@@ -1,4 +1,4 @@
-//! The plugin that asks validating webhooks, all at the same time.
+//! The plugin that calls validating webhooks, all at the same time.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,7 +39,7 @@ struct ValidatingWebhooks {
     sources: Sources,
 }
 
-/// A webhook that is asked about a request.
+/// A webhook that is called about a request.
 struct Invocation {
     webhook: Arc<Webhook>,
     /// Index of the version in which it sees the request.

@@ -1,4 +1,4 @@
-//! Lists whose elements are told apart: no two may be the same.
+//! Lists whose elements have identities: no two may be the same.
 
 use std::collections::HashMap;
 use std::hash::Hash;

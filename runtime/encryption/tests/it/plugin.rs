@@ -16,7 +16,7 @@ fn configuration(plugin: &str) -> String {
     format!("[{{resources: [secrets], providers: [{kms}, {{identity: {{}}}}]}}]")
 }
 
-/// Waits until the plugin was asked, and has the state.
+/// Waits until the plugin was called, and has the state.
 fn wait(encryption: &Encryption, is_expected: impl Fn(&KmsProvider) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -7,11 +7,11 @@ use planesmith_machinery::go_format;
 use crate::value::{Constructed, Effort, Fault, Library, Map, Value};
 
 /// The maximum length of a value rendered in a message, in bytes.
-const MAX_SHOWN: usize = 1 << 20;
+const MAX_RENDERED: usize = 1 << 20;
 
-/// Renders a value for messages, truncated to [`MAX_SHOWN`].
+/// Renders a value for messages, truncated to [`MAX_RENDERED`].
 pub(crate) fn plain(value: &Value<'_>) -> String {
-    let mut writer = LimitedWriter::within(MAX_SHOWN);
+    let mut writer = LimitedWriter::within(MAX_RENDERED);
     // The output keeps the part that fits.
     let _ = writer.value(value);
     writer.out

@@ -144,7 +144,7 @@ fn types_with_too_many_parts_are_refused() {
 #[test]
 fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
     // A small part of the effort that evaluation may spend.
-    fn shown_within(expression: &str) -> String {
+    fn rendered_within(expression: &str) -> String {
         let program = Environment::new().compile(expression).expect(expression);
         let evaluation = program.evaluate_within(&[], PER_CALL_LIMIT, Effort::from_bytes(4 << 20));
         match evaluation.result {
@@ -153,9 +153,9 @@ fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
         }
     }
     const STOPPED: &str = "error: operation cancelled: actual cost limit exceeded";
-    assert_eq!(shown_within(&bound(40, "[1]", "@ + @", "@.size() > 0")), STOPPED);
+    assert_eq!(rendered_within(&bound(40, "[1]", "@ + @", "@.size() > 0")), STOPPED);
     assert_eq!(
-        shown_within(&bound(40, "[[1]]", "@ + @", "@.flatten().size() > 0")),
+        rendered_within(&bound(40, "[[1]]", "@ + @", "@.flatten().size() > 0")),
         STOPPED
     );
     for inner in [
@@ -167,12 +167,12 @@ fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
         "@.indexOf(1) == 0",
     ] {
         assert_eq!(
-            shown_within(&bound(40, "[]", "[dyn(@), dyn(@)]", inner)),
+            rendered_within(&bound(40, "[]", "[dyn(@), dyn(@)]", inner)),
             STOPPED,
             "{inner}"
         );
     }
-    assert_eq!(shown_within(&bound(12, "[1]", "@ + @", "@.size() == 4096")), "true");
+    assert_eq!(rendered_within(&bound(12, "[1]", "@ + @", "@.size() == 4096")), "true");
 }
 
 #[test]

@@ -9,14 +9,14 @@ use serde_json::Value;
 pub(super) fn check(kind: &ResourceFacts, document: &Value, errors: &mut FieldErrors) {
     if let Some(scale) = scale_of(kind) {
         check_replicas(document, &scale.spec_replicas, errors);
-        check_shown(scale, document, errors);
+        check_view(scale, document, errors);
     }
 }
 
 /// Reports values in the status that the scale subresource cannot represent.
 pub(super) fn check_status(kind: &ResourceFacts, document: &Value, errors: &mut FieldErrors) {
     if let Some(scale) = scale_of(kind) {
-        check_shown(scale, document, errors);
+        check_view(scale, document, errors);
     }
 }
 
@@ -29,7 +29,7 @@ fn scale_of(kind: &ResourceFacts) -> Option<&ScaleFacts> {
         })
 }
 
-fn check_shown(scale: &ScaleFacts, document: &Value, errors: &mut FieldErrors) {
+fn check_view(scale: &ScaleFacts, document: &Value, errors: &mut FieldErrors) {
     check_replicas(document, &scale.status_replicas, errors);
     if !scale.selector.is_empty()
         && let Err(problem) = nested_text(document, &scale.selector)

@@ -153,7 +153,7 @@ proptest! {
             world.take(step);
             world.check();
         }
-        // The rest finishes in any order, and nobody waits for ever.
+        // The rest finishes in any order, and no request waits for ever.
         while !world.running.is_empty() || !world.last.is_empty() {
             world.take(Step::Finish(0));
             world.take(Step::Release(0));

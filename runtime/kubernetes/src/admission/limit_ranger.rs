@@ -31,8 +31,8 @@ impl LimitRanger {
             ("", _) => !is_pod,
             _ => false,
         };
-        let is_leaving = |object: &dyn Object| object.meta().deletion_timestamp.is_some();
-        if !concerned || objects.old.is_some_and(is_leaving) {
+        let is_terminating = |object: &dyn Object| object.meta().deletion_timestamp.is_some();
+        if !concerned || objects.old.is_some_and(is_terminating) {
             return Ok(Vec::new());
         }
         self.objects.all(attributes.namespace)

@@ -133,7 +133,7 @@ impl Kind {
 
 /// Returns the stored object as it should be; `None` if it is so already.
 ///
-/// The server maintains a spec while the annotation says so. Without one, it does while nobody has changed the
+/// The server maintains a spec while the annotation says so. Without one, it does until a user has changed the
 /// object.
 fn revised(stored: Value, spec: &Value, mandatory: bool) -> Option<Value> {
     let annotation = stored["metadata"]["annotations"][AUTO_UPDATE].as_str();

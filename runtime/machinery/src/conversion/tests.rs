@@ -93,19 +93,19 @@ mod v1alpha1 {
         pub(super) spec: Spec,
     }
 
-    const KEPT: &str = "test.example.com/legacy";
+    const LEGACY: &str = "test.example.com/legacy";
 
     impl crate::resource::Convert<super::v1::Box> for Box {
         fn finish_to_hub(&self, hub: &mut super::v1::Box) {
             if !self.spec.legacy.is_empty() {
                 hub.metadata
                     .annotations
-                    .insert(KEPT.to_owned(), self.spec.legacy.clone());
+                    .insert(LEGACY.to_owned(), self.spec.legacy.clone());
             }
         }
 
         fn finish_from_hub(&mut self, _: &super::v1::Box) {
-            self.spec.legacy = self.metadata.annotations.remove(KEPT).unwrap_or_default();
+            self.spec.legacy = self.metadata.annotations.remove(LEGACY).unwrap_or_default();
         }
     }
 }

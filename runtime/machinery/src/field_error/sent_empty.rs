@@ -37,7 +37,7 @@ impl SentEmpty {
 
     /// Returns the errors for the client, with empty values in place of `null` where the body has them.
     #[must_use]
-    pub fn shown_in<'e>(&self, errors: &'e FieldErrors) -> Cow<'e, FieldErrors> {
+    pub fn rendered<'e>(&self, errors: &'e FieldErrors) -> Cow<'e, FieldErrors> {
         let mut shown = Cow::Borrowed(errors);
         let null = errors.errors.iter().enumerate().filter(|(_, error)| shows_null(error));
         let mut sought: Vec<Sought<'_, '_>> = null
@@ -209,7 +209,7 @@ mod tests {
         for (field, _) in expected {
             errors.invalid(field, Json("null"), "");
         }
-        let shown = sent.shown_in(&errors);
+        let shown = sent.rendered(&errors);
         let shown = shown
             .as_slice()
             .iter()
@@ -240,7 +240,7 @@ mod tests {
             let mut errors = FieldErrors::default();
             errors.invalid("spec", Json(value), "");
             let sent = SentEmpty::new(&Bytes::from_static(body.as_bytes()));
-            sent.shown_in(&errors).as_slice()[0].value.clone()
+            sent.rendered(&errors).as_slice()[0].value.clone()
         };
         assert_eq!(
             rendered(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),

@@ -338,7 +338,7 @@ fn values_of_a_wrong_kind_are_named_as_in_go() {
         r#"{"spec":{"secret":{"a":["x"]}}}"#,
         &format!("{at} string into Go struct field WidgetSpec.spec.secret of type uint8"),
     );
-    // The first of two mistakes is told, but bad syntax comes before both.
+    // The first of two mistakes is reported, but bad syntax comes before both.
     refused(
         r#"{"name":1,"spec":5}"#,
         &format!("{at} number into Go struct field Widget.name of type string"),

@@ -33,7 +33,7 @@ struct Part {
     off: bool,
 }
 
-/// Every way in which values can be told apart.
+/// Every way in which values are identified.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Spec {
     /// Told apart by name and protocol.

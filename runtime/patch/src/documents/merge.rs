@@ -52,7 +52,7 @@ fn merge_entries(live: Option<&Map<String, Value>>, applied: Option<&Map<String,
     Value::Object(merged)
 }
 
-/// Two lists of elements that can be told apart.
+/// Two lists of elements with identities.
 struct Lists<'a> {
     live: Vec<(PathElement<'a>, &'a Value)>,
     applied: Vec<(PathElement<'a>, &'a Value)>,

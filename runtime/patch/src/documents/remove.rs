@@ -50,7 +50,7 @@ pub(crate) fn remove(document: &Value, fields: &Set<'_>, schema: Schema<'_>) -> 
                 Value::Array(kept)
             }
         }
-        // Nothing below a value that stands as a whole can be told apart, so a set that reaches into it means all of it.
+        // A value that is owned as a whole has no parts with paths, so a set that reaches into it means all of it.
         (Parts::None, Value::Object(_) | Value::Array(_)) => Value::Null,
         _ => document.clone(),
     }

@@ -1,4 +1,4 @@
-//! The schema of a value in a document, as apply needs it: the way in which its parts are told apart.
+//! The schema of a value in a document, as apply needs it: the way in which its parts are identified.
 
 use std::borrow::Cow;
 use std::sync::Arc;

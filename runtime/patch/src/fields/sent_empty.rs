@@ -16,7 +16,7 @@ const DEPTH: usize = 64;
 /// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
 ///
 /// Objects do not tell the two apart, but a client that sends an empty list means it, and manages the field. Elements of lists
-/// are not looked into: no field in any that can be told apart is of this sort.
+/// are not looked into: no field in identified elements is of this sort.
 #[must_use]
 pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     if !has_any(facts) || !holds_empty(body) {

@@ -1,5 +1,5 @@
 //! JSON patch (RFC 6902), with the liberties of the library behind kube-apiserver: a key that is not there can be
-//! replaced and copied from, indexes may be negative, and what stands before the first slash of a path is dropped.
+//! replaced and copied from, indexes may be negative, and the text before the first slash of a path is dropped.
 
 use planesmith_machinery::json::{DecodeError, Strictness, name_of};
 use planesmith_machinery::status::ApiError;

@@ -40,7 +40,7 @@ impl Endpoint {
                 continue;
             }
             match entry.cached_encoding(id) {
-                Some(json) => *entry = self.shown_as(entry, json),
+                Some(json) => *entry = self.rendered_as(entry, json),
                 None => missing.push(index),
             }
         }
@@ -52,7 +52,7 @@ impl Endpoint {
                 let entry = &mut entries[*index];
                 // Returning an encoding that exists cannot fail.
                 let _ = entry.encoding(self.encodings().cache(), id, |_| ApiResult::Ok(json.clone()));
-                *entry = self.shown_as(entry, json);
+                *entry = self.rendered_as(entry, json);
             }
         }
         Ok(entries)
@@ -69,7 +69,7 @@ impl Endpoint {
             return Ok(entry);
         }
         Ok(match self.converted_by_webhook(&entry).await? {
-            Some(object) => self.shown_as(&entry, json::to_vec(&object).into()),
+            Some(object) => self.rendered_as(&entry, json::to_vec(&object).into()),
             None => entry,
         })
     }
@@ -115,7 +115,7 @@ impl Endpoint {
     }
 
     /// An entry that renders as `json`, which is in the endpoint's version.
-    fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
+    fn rendered_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
         let shown = Entry::unstored(entry.key(), json.clone(), entry.row());
         let shown = Arc::new(shown);
         let encodings = self.encodings();

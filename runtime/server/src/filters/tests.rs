@@ -44,7 +44,7 @@ impl Authorizer for Lost {
     }
 }
 
-/// Records the requests that it is asked to authorize.
+/// Records the requests that it authorizes.
 #[derive(Debug, Default)]
 struct Curious(std::sync::Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! Warnings on their way to the client.
+//! Warnings for the client, as headers of the answer.
 
 use axum::response::Response;
 use http::header::{HeaderValue, WARNING};

@@ -52,7 +52,7 @@ pub struct Config {
     pub request_timeout: Duration,
     /// Time during which the server still serves after the signal to stop, while `/readyz` already fails.
     pub shutdown_delay: Duration,
-    /// Time from the start during which `/livez` does not fail, so that nobody restarts a server that takes long to start.
+    /// Time from the start during which `/livez` does not fail, so that a supervisor does not restart a server that takes long to start.
     pub livez_grace: Duration,
     /// Turn new requests away with 429 while a stopping server answers those under way, instead of refusing connections.
     pub shutdown_retry_after: bool,

@@ -142,7 +142,7 @@ impl PreparedServer {
         let mut serving = task::spawn(serving);
         drop(installing);
         tokio::select! {
-            // A ready server counts as started, even if it is told to stop at the same moment.
+            // A ready server counts as started, even if the signal to stop comes at the same moment.
             biased;
             result = start(start_hooks, &shutdown) => {
                 result?;

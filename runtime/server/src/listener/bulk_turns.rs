@@ -58,7 +58,7 @@ impl BulkSender {
         if let State::Waiting(waiting) = &mut self.state {
             self.state = match ready!(waiting.as_mut().poll(cx)) {
                 Ok(permit) => State::HasTurn { _permit: permit },
-                // Nobody closes the turns.
+                // The turns are never closed.
                 Err(_) => State::Little,
             };
         }

@@ -25,7 +25,7 @@ pub(super) struct ConnectionSlots {
     next: AtomicU64,
 }
 
-/// A connection that can be asked to close.
+/// A connection that can be closed for another one.
 #[derive(Debug)]
 struct OpenConnection {
     activity: Arc<Activity>,
@@ -41,7 +41,7 @@ pub(super) struct ConnectionSlot {
     pub(super) registration: Registration,
 }
 
-/// Registers a connection as one that can be asked to close, until this is dropped.
+/// Registers a connection as one that can be closed for another one, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Registration {
     slots: Arc<ConnectionSlots>,
@@ -60,7 +60,7 @@ impl ConnectionSlots {
         })
     }
 
-    /// Waits for the permit of a new connection, and asks a quiet one to close if there is none.
+    /// Waits for the permit of a new connection, and has a quiet one closed if there is none.
     pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         match Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit) => Some(permit),
@@ -134,12 +134,12 @@ impl Registration {
         &self.connection.activity
     }
 
-    /// Pends until the connection is asked to close.
+    /// Pends until the connection is to close.
     pub(super) async fn close_requested(&self) {
         self.connection.close.notified().await;
     }
 
-    /// Lets the connection be asked again, because a request arrived meanwhile.
+    /// Lets the connection be chosen again, because a request arrived meanwhile.
     pub(super) fn keep_open(&self) {
         self.connection.is_closing.store(false, Ordering::Relaxed);
     }

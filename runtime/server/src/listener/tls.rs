@@ -39,7 +39,7 @@ pub struct TlsFiles {
     /// The key of the server's certificate.
     pub key: PathBuf,
     /// Authorities whose client certificates are accepted; if there are neither these nor authorities of proxies,
-    /// clients are not asked for a certificate.
+    /// no client certificates are requested.
     pub client_authorities: Vec<PathBuf>,
     /// Authorities that sign the certificates of proxies, which name the user in headers.
     pub proxy_authorities: Vec<PathBuf>,

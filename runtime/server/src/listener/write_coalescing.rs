@@ -102,7 +102,7 @@ impl<IO: AsyncWrite + Unpin> Flusher<IO> {
             ready!(sender.poll_turn(cx));
             if !waited && !sender.has_turn() && crowded() {
                 waited = true;
-                // Polled once it asks the runtime to poll this task again after the others.
+                // Once polled, it makes the runtime poll this task again after the others.
                 if pin!(tokio::task::yield_now()).poll(cx).is_pending() {
                     return Poll::Pending;
                 }
@@ -528,7 +528,7 @@ mod tests {
         let counts = || taken.each_ref().map(|taken| taken.load(Ordering::Relaxed));
         let [mut one, mut other] = connections;
         poll_fn(|cx| {
-            // Both begin without a turn; then the first one waits for nobody.
+            // Both begin without a turn; then the first one does not wait.
             one(cx);
             other(cx);
             let [first, second] = counts();

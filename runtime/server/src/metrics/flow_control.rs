@@ -47,7 +47,7 @@ pub struct FlowControlMetrics {
     levels: LevelGauges,
     distributions: Distributions,
     /// Levels that had series in the last rendering.
-    shown: Mutex<Vec<String>>,
+    rendered: Mutex<Vec<String>>,
     series: Mutex<HashMap<(String, String), Arc<FlowSeries>>>,
 }
 
@@ -146,7 +146,7 @@ impl FlowControlMetrics {
             ),
             levels: LevelGauges::new(registry),
             distributions,
-            shown: Mutex::default(),
+            rendered: Mutex::default(),
             series: Mutex::default(),
         }
     }
@@ -217,14 +217,14 @@ impl FlowControlMetrics {
 
     /// Sets the metrics of levels.
     pub(super) fn show(&self, readings: &FlowReadings) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        for gone in shown
+        let mut rendered = self.rendered.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in rendered
             .iter()
             .filter(|name| readings.levels.iter().all(|level| level.name != **name))
         {
             self.levels.forget(gone);
         }
-        *shown = readings.levels.iter().map(|level| level.name.clone()).collect();
+        *rendered = readings.levels.iter().map(|level| level.name.clone()).collect();
         self.levels.fair_fraction.set(readings.fair_fraction);
         for level in &readings.levels {
             self.levels.show(level);

@@ -29,8 +29,8 @@ use super::{Destination, Link, LinkError, Target};
 const IDLE: Duration = Duration::from_secs(90);
 
 /// Interval of pings on a quiet HTTP/2 connection, and time to answer one; Kubernetes' values.
-const ASK_EVERY: Duration = Duration::from_secs(30);
-const ASK_FOR: Duration = Duration::from_secs(15);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The names of HTTP/2 and HTTP/1.1 in TLS handshakes (ALPN).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -119,8 +119,8 @@ impl Lane {
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
-            .http2_keep_alive_interval(ASK_EVERY)
-            .http2_keep_alive_timeout(ASK_FOR);
+            .http2_keep_alive_interval(PING_INTERVAL)
+            .http2_keep_alive_timeout(PING_TIMEOUT);
         Self {
             scope: dialer.scope,
             client: builder.build(dialer),

@@ -21,7 +21,7 @@ use super::ResourceStore;
 const MAX_CACHED: usize = 64 << 20;
 /// Maximum stored bytes of a list whose objects are cached. A larger list would evict all other objects, so it is
 /// decoded anew each time: typical objects are five times as large when they are decoded.
-const KEPT_OF_A_LIST: usize = MAX_CACHED / 16;
+const MAX_CACHED_LIST: usize = MAX_CACHED / 16;
 
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {
@@ -85,7 +85,7 @@ impl Lister for ObjectLister {
             .list(&ListQuery::all(&prefix))
             .map(|page| page.entries);
         let entries = entries.unwrap_or_default();
-        let keep = entries.iter().map(|entry| entry.bytes().len()).sum::<usize>() <= KEPT_OF_A_LIST;
+        let keep = entries.iter().map(|entry| entry.bytes().len()).sum::<usize>() <= MAX_CACHED_LIST;
         let objects = entries.iter().map(|entry| match keep {
             true => self.object(store, entry),
             false => Ok(store.decode(entry)?.into()),

@@ -175,12 +175,17 @@ impl Patch<'_> {
         let document = json::to_vec(live);
         let facts = live.facts();
         self.apply_to(facts, &document, self.body, target)
-            .map_err(|error| self.as_shown(facts, &document, target).unwrap_or(error))
+            .map_err(|error| self.error_in_order(facts, &document, target).unwrap_or(error))
     }
 
     /// The error for documents that messages print in the order of names: those of custom kinds, and merged ones.
     /// `None` when all is printed as it was sent.
-    fn as_shown(&self, facts: &'static StructFacts, document: &[u8], target: &mut dyn Struct) -> Option<ApiError> {
+    fn error_in_order(
+        &self,
+        facts: &'static StructFacts,
+        document: &[u8],
+        target: &mut dyn Struct,
+    ) -> Option<ApiError> {
         let is_merge = self.kind == PatchKind::Merge;
         let is_tree = self.expected.representation.writes_trees();
         if !is_merge && !is_tree {

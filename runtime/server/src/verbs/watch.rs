@@ -56,7 +56,7 @@ impl Endpoint {
             .take(&call.ctx.user)
             .ok_or_else(ApiError::overloaded)?;
         let mut frames = Frames::new(Arc::clone(self), output, shown, selection);
-        if websocket::is_asked_for(&call.parts.headers) {
+        if websocket::requests_web_socket(&call.parts.headers) {
             frames = frames.into_messages();
         }
         let watch = self.begin(call, &options, version, &frames).await;
@@ -182,7 +182,7 @@ fn answer(
     output: Output,
     chunks: impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static,
 ) -> Response {
-    if websocket::is_asked_for(&call.parts.headers) {
+    if websocket::requests_web_socket(&call.parts.headers) {
         return websocket::answer(&call.parts, chunks.map(|Ok(chunk)| chunk).boxed());
     }
     let media_type = output.format.stream_media_type().unwrap_or_default();

@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, StatusCode};
-pub(crate) use planesmith_access::upgrade::requests_web_socket as is_asked_for;
+pub(crate) use planesmith_access::upgrade::requests_web_socket;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
 /// The only supported version.
@@ -116,7 +116,7 @@ impl Refusal {
 
 /// True if a client requests WebSocket with a protocol that is `wanted`.
 pub(crate) fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bool {
-    is_asked_for(headers) && offered_protocols(headers).any(wanted)
+    requests_web_socket(headers) && offered_protocols(headers).any(wanted)
 }
 
 /// The protocols that a client offers, most preferred first.

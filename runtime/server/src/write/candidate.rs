@@ -1,4 +1,4 @@
-//! The object of a write on its way through the steps.
+//! The object of a write between its steps.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use planesmith_store::Entry;
 
 use super::Part;
 
-/// The object of a write on its way through the steps, whose types are made in their own files only.
+/// The object of a write between its steps, whose types are made in their own files only.
 pub(super) struct Candidate<P> {
     pub(super) object: Box<dyn Object>,
     /// Size of the object in JSON, in bytes; an estimate.

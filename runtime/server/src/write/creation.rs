@@ -55,7 +55,7 @@ impl Defaulted {
     ///
     /// As for [`Self::create`], except for a name that is taken.
     pub(super) async fn create_if_absent(self, write: &Write<'_>) -> ApiResult<Creation> {
-        write.endpoint.check_that_it_stays(&self.object().meta().name)?;
+        write.endpoint.check_not_terminating(&self.object().meta().name)?;
         let storage = write.endpoint.store().storage();
         if !storage.is_shared() {
             return self.create_once(write).await;

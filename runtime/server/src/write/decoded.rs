@@ -25,7 +25,7 @@ use crate::options::{FieldValidation, WriteOptions};
 use crate::request::{Stage, Warnings};
 
 /// Maximum bytes of a body in messages.
-const MAX_SHOWN_BODY: usize = 30;
+const MAX_QUOTED_BODY: usize = 30;
 
 /// An object as its client sent it, in the version of the body.
 pub(crate) struct Decoded {
@@ -224,13 +224,13 @@ impl Decoder<'_> {
 
 /// The start of a body: as text if it looks like JSON, otherwise in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
-    let start = &body[..body.len().min(MAX_SHOWN_BODY)];
+    let start = &body[..body.len().min(MAX_QUOTED_BODY)];
     let mut shown = match body.first() {
         None => return "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(start).into_owned(),
         Some(_) => hex::encode(start),
     };
-    if body.len() > MAX_SHOWN_BODY {
+    if body.len() > MAX_QUOTED_BODY {
         shown.push_str(" ...");
     }
     shown

@@ -105,7 +105,7 @@ impl Write<'_> {
         }
         // A kind that moved to another group is still named after the group in which it is stored.
         let kind = self.endpoint.kind().hub().group_kind();
-        let errors = self.sent_empty.shown_in(errors);
+        let errors = self.sent_empty.rendered(errors);
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 

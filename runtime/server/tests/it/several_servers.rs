@@ -19,7 +19,7 @@ use crate::kinds::Note;
 use crate::watches::Watch;
 
 /// A backend whose feeds deliver only when their progress is requested, or the same server writes: its server knows
-/// nothing of the writes of others until it asks.
+/// nothing of the writes of others until it reads.
 struct Lagging {
     backend: SeveralWriters,
     progress_requests: watch::Sender<()>,

@@ -118,7 +118,7 @@ async fn a_broken_frame_loses_its_own_writes_and_no_later_ones() {
     let lost = LostState {
         key: key("n1"),
         revision: Revision(7),
-        kept: Some(Revision(2)),
+        legible: Some(Revision(2)),
     };
     assert_eq!(found.lost, [lost]);
     let kept = [("n1", 2), ("n0", 6), ("n2", 8), ("n3", 9), ("n4", 10)];

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::Collection;
 use crate::write::{Op, WriteResult};
 
-/// A write on its way to the sequencer.
+/// A write for the sequencer.
 #[derive(Debug)]
 pub struct Submission {
     /// The collection of the key.

@@ -29,7 +29,7 @@ pub trait SharedBackend: Send + Sync {
     /// Forgets all history, as another user of the backend.
     fn compact_all(&self);
 
-    /// The number of times that the newest revision was asked for.
+    /// The number of times that the newest revision was requested.
     fn newest_reads(&self) -> u64;
 }
 

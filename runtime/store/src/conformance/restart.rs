@@ -126,7 +126,7 @@ pub async fn rows_are_made_again_from_the_bytes(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn keys_without_a_collection_are_kept(bench: Bench) {
+pub async fn keys_without_a_collection_stay(bench: Bench) {
     let storage = bench.open();
     let others = storage.collection(OTHERS, Arc::new(WordIndex));
     set(&others, "a", "one").await;

@@ -75,7 +75,7 @@ impl SeveralWriters {
         content.changes.clear();
     }
 
-    /// The number of times that the newest revision was asked for.
+    /// The number of times that the newest revision was requested.
     #[must_use]
     pub fn newest_reads(&self) -> u64 {
         self.content().newest_reads

@@ -32,7 +32,7 @@ macro_rules! shared_suite {
                 a_list_and_its_watch_leave_no_gap, progress_covers_other_collections,
                 closing_ends_watches_after_the_last_event, an_encoding_is_made_once;
             restart: everything_is_there_after_a_restart, revisions_go_on_after_a_restart,
-                rows_are_made_again_from_the_bytes, keys_without_a_collection_are_kept;
+                rows_are_made_again_from_the_bytes, keys_without_a_collection_stay;
             compaction: a_slow_watcher_gets_an_error, an_up_to_date_watcher_does_not_notice,
                 a_watcher_of_quiet_keys_does_not_notice, the_newest_state_survives_compaction,
                 writes_go_on_during_compaction;

@@ -9,11 +9,11 @@ use super::Remote;
 use crate::Revision;
 use crate::backend::BackendError;
 
-/// Time until feeds are asked for their progress, because a reader waits for it. Until then changes mostly arrive by
+/// Time until feeds are requested to report their progress, because a reader waits for it. Until then changes mostly arrive by
 /// themselves: progress alone is needed after writes elsewhere.
 const FIRST_PROGRESS: Duration = Duration::from_millis(10);
 
-/// The interval at which they are asked again.
+/// The interval at which that is requested again.
 const PROGRESS: Duration = Duration::from_millis(100);
 
 /// The cache could not be brought up to date.

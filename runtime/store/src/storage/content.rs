@@ -26,7 +26,7 @@ pub struct StorageContent {
 #[derive(Debug)]
 enum StoredObject {
     Entry(Arc<Entry>),
-    /// As the backend has it: of a kind that nobody has opened, or encrypted.
+    /// As the backend has it: of a kind that is not open, or encrypted.
     Record(Record),
 }
 
@@ -174,7 +174,7 @@ impl Storage {
         Ok(content)
     }
 
-    /// The plain bytes of a value that is `stored` under `key`, whose kind nobody has opened. Blocks if a key has to be decrypted.
+    /// The plain bytes of a value that is `stored` under `key`, whose kind is not open. Blocks if a key has to be decrypted.
     ///
     /// # Errors
     ///

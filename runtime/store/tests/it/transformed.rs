@@ -1,4 +1,4 @@
-//! Values that are transformed on their way to the backend.
+//! Values that are transformed before they are written.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! A pull reader over JSON bytes.
 //!
-//! It only tells that something is malformed, not what: the caller asks [`super::syntax::explain`] for the words, so
+//! It only reports that something is malformed, not what: [`super::syntax::explain`] has the words, so
 //! that the way of valid input carries no messages.
 
 use std::borrow::Cow;

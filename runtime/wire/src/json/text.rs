@@ -30,7 +30,7 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends what stands between the quotes.
+/// Appends the text between the quotes.
 fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     if is_plain(bytes) {
         return out.extend_from_slice(bytes);

@@ -8,7 +8,7 @@ use super::{Slice, Step};
 /// The depth to which filters and unions may be nested.
 const MAX_DEPTH: usize = 16;
 
-/// Reads what stands between braces in a template of kubectl.
+/// Reads the text between braces in a template of kubectl.
 pub(super) fn action(text: &str) -> Result<Vec<Step>, String> {
     nested(text, 0)
 }

@@ -53,7 +53,7 @@ struct Walk<'n> {
 #[derive(Default)]
 struct Entries {
     map: Map<String, Value>,
-    /// Keys in the form in which duplicates are told apart: the number 1 is not the text `1`.
+    /// Keys in the form in which duplicates are found: the number 1 is not the text `1`.
     seen: std::collections::HashSet<String>,
 }
 
@@ -179,7 +179,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes over the entries of what stands behind `<<`: one mapping or several, of which the first wins.
+    /// Takes over the entries of the value of `<<`: one mapping or several, of which the first wins.
     fn merge(&mut self, id: Id, entries: &mut Entries) -> Result<(), YamlError> {
         self.enter()?;
         let no_mapping = || YamlError::new("yaml: map merge requires map or sequence of maps as the value".to_owned());

@@ -2,7 +2,7 @@
 
 use super::YamlError;
 
-/// Checks the characters of `text`, its directives, and what stands in front of the first word.
+/// Checks the characters of `text`, its directives, and the characters in front of the first word.
 pub(super) fn check(text: &str) -> Result<(), YamlError> {
     if !text.chars().all(is_allowed) {
         return Err(YamlError::new("yaml: control characters are not allowed".to_owned()));

@@ -8,7 +8,7 @@ use crate::payload::DAMAGED;
 use crate::record::{Answer, Call, Kind, Precondition, Record, State};
 
 /// Deletions that a finding about a deletion shows.
-const SHOWN_DELETIONS: usize = 6;
+const REPORTED_DELETIONS: usize = 6;
 
 /// One call and its answer.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl<'a> Ledger<'a> {
         let deletions = self.invocations.iter().rev().filter(move |invocation| {
             invocation.begin < before && matches!(invocation.call, Call::Delete { name: own, .. } if own == name)
         });
-        let shown = deletions.take(SHOWN_DELETIONS);
+        let shown = deletions.take(REPORTED_DELETIONS);
         shown.flat_map(|invocation| [invocation.begin, invocation.returned])
     }
 

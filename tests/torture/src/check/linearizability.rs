@@ -7,9 +7,9 @@ use crate::history::History;
 use crate::record::{Answer, Call, Precondition, State};
 
 /// Maximum number of operations that a finding shows.
-const MAX_SHOWN: usize = 16;
+const MAX_REPORTED: usize = 16;
 
-/// The state of a key with an object that nobody saw.
+/// The state of a key with an object that no client saw.
 const UNSEEN: u64 = u64::MAX;
 
 /// The effect of an operation on a key, whose state is the revision of its last write, or 0, or [`UNSEEN`].
@@ -40,7 +40,7 @@ pub(super) fn check(history: &History, ledger: &Ledger<'_>, findings: &mut Findi
             SearchResult::Contradiction => {
                 let operations = shrunk(operations);
                 let text = format!("no order of the operations on {name} explains their answers");
-                let shown = &operations[operations.len().saturating_sub(MAX_SHOWN)..];
+                let shown = &operations[operations.len().saturating_sub(MAX_REPORTED)..];
                 let positions = shown.iter().flat_map(|operation| [operation.begin, operation.end]);
                 let positions = positions.filter(|position| *position < history.records.len());
                 findings.add(Promise::Linearizable, positions.collect::<Vec<_>>(), text);
@@ -135,7 +135,7 @@ fn unknown(ledger: &Ledger<'_>, word: Option<&String>, expect: Precondition) -> 
     let (new, expect) = match word.map(|word| ledger.revisions.get(&**word)) {
         None => (0, expect),
         Some(Some(revision)) => (*revision, expect),
-        // History may be forgotten before anyone reads it. An object that nobody saw only matters where there was none: it
+        // History may be forgotten before anyone reads it. An object that no client saw only matters where there was none: it
         // lets a later write be performed that requires an object.
         Some(None) if expect.holds(None) => (UNSEEN, Precondition::Absent),
         Some(None) => return None,

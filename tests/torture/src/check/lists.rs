@@ -17,7 +17,7 @@ pub(super) fn check(history: &History, ledger: &Ledger<'_>, findings: &mut Findi
             ) => check_floor(history, invocation.returned, (*from, *oldest), findings),
             (Call::List { at: None, .. } | Call::Watch { after: None }, Some(Answer::Compacted { .. })) => {
                 let text = "the newest state is said to be forgotten".to_owned();
-                findings.add(Promise::KeptHistory, [invocation.begin, invocation.returned], text);
+                findings.add(Promise::RetainedHistory, [invocation.begin, invocation.returned], text);
             }
             _ => {}
         }
@@ -28,7 +28,7 @@ pub(super) fn check(history: &History, ledger: &Ledger<'_>, findings: &mut Findi
 pub(super) fn check_floor(history: &History, position: usize, (from, oldest): (u64, u64), findings: &mut Findings) {
     if history.promises.reads_history && from >= oldest {
         let text = format!("history after {from} is refused, although {oldest} is the oldest");
-        findings.add(Promise::KeptHistory, [position], text);
+        findings.add(Promise::RetainedHistory, [position], text);
     }
     let requested = history.records[..position].iter().filter_map(|record| match record {
         Record::Call {
@@ -39,7 +39,7 @@ pub(super) fn check_floor(history: &History, position: usize, (from, oldest): (u
     });
     if history.promises.keeps_history && requested.max().unwrap_or(0) < oldest {
         let text = format!("history up to {oldest} is forgotten, which nobody requested");
-        findings.add(Promise::KeptHistory, [position], text);
+        findings.add(Promise::RetainedHistory, [position], text);
     }
 }
 

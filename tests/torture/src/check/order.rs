@@ -60,7 +60,7 @@ fn finished(history: &History) -> Vec<(u64, usize)> {
     })
 }
 
-/// The newest revision that anybody observed before each position, and where.
+/// The newest revision that a client observed before each position, and where.
 fn observed(history: &History) -> Vec<(u64, usize)> {
     running_max(history, |record| match record {
         Record::Return { answer, .. } => match answer {

@@ -5,7 +5,7 @@
 //!
 //! Two rules keep the search short. An operation that fits and leaves the state as it is, such as a read, comes at once: an order
 //! in which it comes later remains one when it comes first, unless an optional operation had to come before it. And of optional
-//! operations that cannot be told apart the one that began first is tried.
+//! operations with the same effect the one that began first is tried.
 //!
 //! An order is first searched among those in which the operations with a rank have the order of their ranks. Any order that is found
 //! explains the results; if none of these does, the ranks are ignored.
@@ -245,7 +245,7 @@ mod tests {
         let mut operations = Vec::new();
         let mut now = 0;
         for round in 1..=100 {
-            // Nobody knows when the deletion is performed.
+            // It is not known when the deletion is performed.
             operations.push(operation(now, usize::MAX, true, Effect::Write { before: 0, after: 0 }));
             operations.push(operation(
                 now + 1,

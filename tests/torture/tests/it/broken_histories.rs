@@ -325,7 +325,7 @@ fn history_that_nobody_let_go_of_is_missed() {
             answer: Answer::Compacted { oldest: 3 },
         });
     });
-    assert_eq!(forgotten, [Promise::KeptHistory]);
+    assert_eq!(forgotten, [Promise::RetainedHistory]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn check_versions(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut Field
         (stored != 1, "must have exactly one version marked as storage version"),
     ];
     for (_, detail) in problems.into_iter().filter(|(is_wrong, _)| *is_wrong) {
-        errors.invalid("versions", Json(&layout.shown_versions()), detail);
+        errors.invalid("versions", Json(&layout.rendered_versions()), detail);
     }
     // kube-apiserver's internal type has a second field for the first version.
     if let Some(first) = versions.first() {

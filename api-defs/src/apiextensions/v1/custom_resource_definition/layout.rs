@@ -101,7 +101,7 @@ impl<'d> Layout<'d> {
     }
 
     /// Renders `spec.versions` for an error message.
-    pub(super) fn shown_versions(&self) -> String {
+    pub(super) fn rendered_versions(&self) -> String {
         let mut versions = self.spec.versions.clone();
         for version in &mut versions {
             if self.shared.schema {

@@ -1,4 +1,4 @@
-//! Validation of the action that a review asks about.
+//! Validation of the action of a review.
 
 use planesmith_machinery::field_error::{FieldErrors, Json, go_object};
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta};

@@ -14,10 +14,10 @@ impl Service {
     pub(super) fn check_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         if !self.is_external_name() && !old.is_external_name() {
             if !(self.is_headless() && old.is_headless()) {
-                self.check_kept_addresses(old, errors);
+                self.check_retained_addresses(old, errors);
             }
             if !self.is_headless() && !old.is_headless() {
-                self.check_kept_families(old, errors);
+                self.check_retained_families(old, errors);
             }
         }
         let class = &self.spec.load_balancer_class;
@@ -33,7 +33,7 @@ impl Service {
         }
     }
 
-    fn check_kept_addresses(&self, old: &Self, errors: &mut FieldErrors) {
+    fn check_retained_addresses(&self, old: &Self, errors: &mut FieldErrors) {
         let (new, old) = (&self.spec.cluster_ips, &old.spec.cluster_ips);
         let shown = list(new);
         if new.len() == old.len() {
@@ -57,7 +57,7 @@ impl Service {
         }
     }
 
-    fn check_kept_families(&self, old: &Self, errors: &mut FieldErrors) {
+    fn check_retained_families(&self, old: &Self, errors: &mut FieldErrors) {
         let (new, old) = (&self.spec.ip_families, &old.spec.ip_families);
         let mut refuse = |shown: &[String], complaint: &str| {
             let shown = list(shown);

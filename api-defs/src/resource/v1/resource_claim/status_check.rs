@@ -80,7 +80,7 @@ fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
         if seen.contains(&id) {
             errors
                 .at_index("devices", index)
-                .duplicate("", Json(&device.shown_id()));
+                .duplicate("", Json(&device.rendered_id()));
         }
         seen.insert(id);
     }
@@ -101,7 +101,7 @@ impl AllocatedDeviceStatus {
     }
 
     /// Renders the ID for error messages.
-    pub(in crate::resource::v1) fn shown_id(&self) -> String {
+    pub(in crate::resource::v1) fn rendered_id(&self) -> String {
         go_object([
             ("Driver", self.driver.as_str()),
             ("Pool", self.pool.as_str()),

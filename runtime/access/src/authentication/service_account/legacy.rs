@@ -19,7 +19,7 @@ const ISSUER: &str = "kubernetes/serviceaccount";
 /// The label of a secret with an invalidated token.
 const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
 
-/// The warning for a token in a secret that no user asked for, in kube-apiserver's words.
+/// The warning for a token in a secret that no user requested, in kube-apiserver's words.
 const GENERATED: &str = "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated \
                          secret-based tokens.";
 

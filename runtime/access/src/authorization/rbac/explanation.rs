@@ -15,7 +15,7 @@ use crate::user::UserInfo;
 /// The decision about one action of one user, with everything that it depends on.
 #[derive(Debug)]
 pub struct Explanation<'p> {
-    /// The grants of the user that count for the action, in the order in which they are asked.
+    /// The grants of the user that count for the action, in the order in which they are consulted.
     pub candidates: Vec<Candidate<'p>>,
 }
 

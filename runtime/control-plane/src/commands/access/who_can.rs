@@ -11,7 +11,7 @@ use super::{RequestedAction, Server, roles};
 /// Lists the users, groups and service accounts that may perform an action, with the binding, the role and the rule that permit it.
 ///
 /// Members of system:masters may do everything, and are not listed. Without --namespace an action on objects is listed for each
-/// namespace in which somebody may perform it.
+/// namespace in which a user may perform it.
 #[derive(Args, Debug)]
 #[command(disable_version_flag = true)]
 pub(super) struct WhoCan {

@@ -73,7 +73,7 @@ impl Backup {
             Some(server) => {
                 let answer = server.stream(BACKUP, work)?;
                 let received = receive(answer, output, work);
-                received.with_context(|| format!("the backup of {}", server.shown))
+                received.with_context(|| format!("the backup of {}", server.description))
             }
             None => self.write_store(&format!("sled:{}", self.server.data_dir.display()), output, work),
         }

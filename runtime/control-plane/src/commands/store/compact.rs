@@ -36,7 +36,7 @@ impl Compact {
             let answer = server.json(Method::POST, &format!("{COMPACT}{query}"), work)?;
             let number = |name: &str| answer[name].as_u64().unwrap_or_default();
             let sizes = (number("diskBytesBefore"), number("diskBytes"));
-            return say(&server.shown, Revision(number("oldestRevision")), sizes);
+            return say(&server.description, Revision(number("oldestRevision")), sizes);
         }
         let data_dir = &self.server.data_dir;
         let store = data_dir.join(STORE);

@@ -51,10 +51,10 @@ impl Reencrypt {
                 let left = number("left");
                 if left == 0 {
                     drop(part);
-                    return say(&server.shown, &done);
+                    return say(&server.description, &done);
                 }
                 if number("objects") == 0 {
-                    bail!("{}: {left} objects are left that are not written", server.shown);
+                    bail!("{}: {left} objects are left that are not written", server.description);
                 }
                 let share = done.amount.bytes / done.amount.objects.max(1);
                 let total = done.amount.bytes + share * left;

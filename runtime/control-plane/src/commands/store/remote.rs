@@ -47,18 +47,18 @@ impl ServerFlags {
     pub(super) fn server(&self) -> Result<Option<Server>> {
         if let Some(kubeconfig) = &self.kubeconfig {
             let host = Host::open_at(kubeconfig, self.server.as_deref(), &Outbound::default())?;
-            let shown = self
+            let description = self
                 .server
                 .clone()
                 .unwrap_or_else(|| format!("the server of {}", kubeconfig.display()));
-            return Ok(Some(Server { host, shown }));
+            return Ok(Some(Server { host, description }));
         }
         let running = Running::read(&self.data_dir)?.filter(Running::is_alive);
         let server = running.map(|running| {
             let host = Host::of_running(&running, &Outbound::default())?;
             anyhow::Ok(Server {
                 host,
-                shown: running.url,
+                description: running.url,
             })
         });
         server.transpose()
@@ -69,7 +69,7 @@ impl ServerFlags {
 pub(super) struct Server {
     host: Host,
     /// For people.
-    pub(super) shown: String,
+    pub(super) description: String,
 }
 
 impl Server {
@@ -78,10 +78,10 @@ impl Server {
         let answer = work.runtime().block_on(async {
             let response = self.send(method, path).await?;
             let body = Limited::new(response.into_body(), SMALL).collect().await;
-            let body = body.map_err(|error| anyhow!("the answer of {} broke off: {error}", self.shown))?;
+            let body = body.map_err(|error| anyhow!("the answer of {} broke off: {error}", self.description))?;
             anyhow::Ok(body.to_bytes())
         })?;
-        serde_json::from_slice(&answer).with_context(|| format!("the answer of {} is no JSON", self.shown))
+        serde_json::from_slice(&answer).with_context(|| format!("the answer of {} is no JSON", self.description))
     }
 
     /// Returns the bytes of an answer as they arrive. Prints the warnings of the server before.
@@ -114,7 +114,7 @@ impl Server {
     /// Sends a request whose answer is 2xx.
     async fn send(&self, method: Method, path: &str) -> Result<Response<AnswerBody>> {
         let response = self.host.request(method.clone(), path).await;
-        let response = response.map_err(|error| anyhow!("{} does not answer: {error}", self.shown))?;
+        let response = response.map_err(|error| anyhow!("{} does not answer: {error}", self.description))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -129,15 +129,15 @@ impl Server {
         match status {
             StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => bail!(
                 "{} refuses: {reason}; the command needs the right to {} the non-resource URL {}",
-                self.shown,
+                self.description,
                 if matches!(method, Method::POST) { "post" } else { "get" },
                 path.split('?').next().unwrap_or(path),
             ),
             StatusCode::NOT_FOUND => bail!(
                 "{} has no {path}: it is another program, or an older version of this one",
-                self.shown
+                self.description
             ),
-            _ => bail!("{} refuses: {reason}", self.shown),
+            _ => bail!("{} refuses: {reason}", self.description),
         }
     }
 }

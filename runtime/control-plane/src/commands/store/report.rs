@@ -74,12 +74,12 @@ pub(super) fn describe(inspection: &Inspection, unreadable: &[String]) -> String
     for key in unreadable {
         text.push_str(&format!("undecodable: {key} is not an object of its kind\n"));
     }
-    for LostState { key, revision, kept } in &inspection.lost {
-        let kept = match kept {
-            Some(kept) => format!("its state at revision {kept} is legible"),
+    for LostState { key, revision, legible } in &inspection.lost {
+        let state = match legible {
+            Some(legible) => format!("its state at revision {legible} is legible"),
             None => "no state of it is legible".to_owned(),
         };
-        text.push_str(&format!("lost: {key} at revision {revision}; {kept}\n"));
+        text.push_str(&format!("lost: {key} at revision {revision}; {state}\n"));
     }
     let unnamed = inspection.unnamed;
     if unnamed.states > 0 {

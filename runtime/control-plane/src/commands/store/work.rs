@@ -84,7 +84,7 @@ impl<'a> Work<'a> {
             started: Instant::now(),
             reported: Duration::ZERO,
             is_terminal,
-            is_shown: false,
+            is_printed: false,
             counts_revisions: false,
             done: Amount::default(),
         }
@@ -100,7 +100,7 @@ pub(super) struct Part<'a> {
     started: Instant,
     reported: Duration,
     is_terminal: bool,
-    is_shown: bool,
+    is_printed: bool,
     /// True if the work is to assign revisions.
     counts_revisions: bool,
     done: Amount,
@@ -174,13 +174,13 @@ impl Part<'_> {
             false => writeln!(error, "{}: {shown}", self.title),
         };
         let _ = error.flush();
-        self.is_shown = true;
+        self.is_printed = true;
     }
 }
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        if self.is_shown && self.is_terminal {
+        if self.is_printed && self.is_terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }

@@ -6,7 +6,7 @@ use crate::field_error::FieldErrors;
 use crate::resource::object::{Object, Resource};
 use crate::resource::{Completion, FieldLabels};
 
-/// Deviations of kinds of kube-apiserver from the usual behaviour; a kind of your own rarely needs one. Every item has a
+/// Deviations of kinds of kube-apiserver from the usual behaviour; kinds of other programs rarely need one. Every item has a
 /// default, which is the usual behaviour.
 ///
 /// A kind with the key `#[resource(..., strategy_extensions)]` implements this trait.

@@ -211,7 +211,7 @@ fn fields_of(thing: &Thing, manager: &str) -> Set<'static> {
     read.map(Set::into_owned).unwrap_or_default()
 }
 
-/// The document with lists that are told apart in a fixed order.
+/// The document with lists of identified elements in a fixed order.
 fn sorted(mut spec: Value) -> Value {
     for list in ["parts", "tags"] {
         if let Some(Value::Array(elements)) = spec.get_mut(list) {

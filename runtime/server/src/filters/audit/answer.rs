@@ -20,7 +20,7 @@ use crate::audit::AuditRecord;
 use crate::body::complete_bytes;
 use crate::negotiation::{Document, Format};
 
-/// The most bytes of an answer that are recorded. The policy's author asks for whole answers; this bounds what lists that are
+/// The most bytes of an answer that are recorded. A policy can select whole answers; this bounds what lists that are
 /// read slowly hold in memory.
 const LONGEST_ANSWER: usize = 64 << 20;
 

@@ -25,7 +25,7 @@ use crate::request::RequestInfo;
 /// The extra key that replaces the extra values of a service account that acts for its node.
 const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 
-/// From this number of values on, one check asks first if all values are allowed.
+/// From this number of values on, a first check is about all values together.
 const MANY: usize = 4;
 /// Number of users whose last successful mode is cached.
 const CAPACITY: usize = 10_000;

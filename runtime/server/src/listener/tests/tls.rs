@@ -158,7 +158,7 @@ async fn send_h1(stream: TlsStream<TcpStream>) -> String {
 }
 
 /// The status of an answer; `None` when the server closes the connection.
-async fn try_ask_h1(stream: TlsStream<TcpStream>) -> Option<StatusCode> {
+async fn try_request_h1(stream: TlsStream<TcpStream>) -> Option<StatusCode> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     tokio::spawn(connection);
     let request = Request::get("/")
@@ -221,7 +221,7 @@ async fn client_certificates_of_version_one_name_users_too() {
         let certificate = as_version_one(&certificate, pki.issuer.key());
         let stream = pki.try_connect(versions, &serving, Some((certificate, key)), b"http/1.1");
         let answered = match stream.await {
-            Ok(stream) => try_ask_h1(stream).await.is_some(),
+            Ok(stream) => try_request_h1(stream).await.is_some(),
             Err(_) => false,
         };
         assert!(!answered, "{versions:?}");

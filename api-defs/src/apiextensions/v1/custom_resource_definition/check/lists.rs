@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::{FieldErrors, Json};
 
 use super::tolerance::Tolerance;
 use crate::apiextensions::v1::JSONSchemaProps;
-use crate::apiextensions::v1::json_schema_rendering::shown_items;
+use crate::apiextensions::v1::json_schema_rendering::rendered_items;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
@@ -90,7 +90,7 @@ fn check_keyed(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
             None => errors.required("items", "must have a schema if x-kubernetes-list-type is map"),
             Some(_) => {
                 let detail = "must only have a single schema if x-kubernetes-list-type is map";
-                errors.invalid("items", Json(&shown_items(schema)), detail);
+                errors.invalid("items", Json(&rendered_items(schema)), detail);
             }
         }
         return;
