@@ -181,6 +181,24 @@ impl CustomKind {
     };
 }
 
+/// Returns the facts of a kind with the names of `table` and nothing else of its definition.
+#[must_use]
+pub fn names_alone(table: &ResourceTable) -> ResourceFacts {
+    let names = ResourceTable {
+        group: table.group.clone(),
+        version: table.version.clone(),
+        api_version: table.api_version.clone(),
+        kind: table.kind.clone(),
+        list_kind: table.list_kind.clone(),
+        plural: table.plural.clone(),
+        singular: table.singular.clone(),
+        storage_name: table.storage_name.clone(),
+        scope: table.scope,
+        ..CustomKind::FACTS
+    };
+    ResourceFacts::defined(vec![names], 0).remove(0)
+}
+
 /// The fields of every custom object: its metadata, and a map of everything else. Its schema says more.
 static FIELDS: StructFacts = StructFacts {
     name: "CustomObject",
