@@ -170,7 +170,10 @@ impl CustomKind {
         name_rule: NameRule::DnsSubdomain,
         behavior: Behavior {
             generation: true,
+            keys_with_group: true,
             conditional_update: true,
+            // Writes to the status leave other fields unchanged as well, but Kubernetes does not list these.
+            status_resets: &["metadata", "spec"],
             ..Behavior::NONE
         },
         schema: || &FIELDS,
