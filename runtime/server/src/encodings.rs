@@ -36,6 +36,8 @@ pub(crate) struct Encodings {
     /// by now were not checked.
     since: Option<Revision>,
     item_start: ItemStart,
+    /// The start of an object in the storage version.
+    stored_start: ItemStart,
     metadata_place: Option<MetadataPlace>,
     /// The conversion of stored JSON to protobuf messages, prepared on first use.
     transcoder: OnceLock<Option<Transcoder>>,
@@ -78,6 +80,7 @@ impl Encodings {
             store,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
             item_start: representation.item_start(facts),
+            stored_start: representation.item_start(&facts.hub()),
             metadata_place: representation.metadata_place(facts),
             transcoder: OnceLock::new(),
         }
@@ -107,6 +110,11 @@ impl Encodings {
     /// The start of an object in the endpoint's version as an item of a list.
     pub(crate) fn item_start(&self) -> &ItemStart {
         &self.item_start
+    }
+
+    /// The entries that are read before an answer with them begins; see [`Layout::unusual`](crate::representation::Layout).
+    pub(crate) fn unusual<'e>(&self, entries: &'e [Arc<Entry>]) -> Vec<&'e Arc<Entry>> {
+        self.representation.unusual(entries, &self.stored_start)
     }
 
     /// Decodes stored bytes into an object of the storage version.

@@ -101,7 +101,7 @@ impl Endpoint {
     /// damaged; then the answer breaks off.
     async fn check_unusual(&self, entries: &[Arc<Entry>], turns: &Turns) -> ApiResult<()> {
         let encodings = self.encodings();
-        let unusual = self.representation().unusual(entries, &self.kind().hub());
+        let unusual = encodings.unusual(entries);
         for some in unusual.chunks(CHECK_BATCH) {
             let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
             let check = || some.iter().try_for_each(|entry| encodings.object_of(entry).map(drop));

@@ -34,9 +34,9 @@ pub(crate) trait Layout {
     /// The compact JSON before and behind the items of a list of `kind`.
     fn around_items(&self, kind: &ResourceFacts, meta: &ListMeta) -> (Vec<u8>, Vec<u8>);
 
-    /// The entries that are read before an answer with them begins, because that may be an error: those that no encoder of the
-    /// storage version `hub` wrote.
-    fn unusual<'e>(&self, entries: &'e [Arc<Entry>], hub: &ResourceFacts) -> Vec<&'e Arc<Entry>>;
+    /// The entries that are read before an answer with them begins, because that may be an error: those that do not have the
+    /// start that the encoder of the storage version writes.
+    fn unusual<'e>(&self, entries: &'e [Arc<Entry>], usual: &ItemStart) -> Vec<&'e Arc<Entry>>;
 
     /// The parts of the stored JSON of an object that its table row is made of.
     fn printed_part<'j>(&self, json: &'j [u8]) -> Cow<'j, [u8]>;
@@ -61,9 +61,8 @@ impl Layout for Declared {
         (list_head(&kind.list_kind, &kind.api_version, meta), b"]}".to_vec())
     }
 
-    fn unusual<'e>(&self, entries: &'e [Arc<Entry>], hub: &ResourceFacts) -> Vec<&'e Arc<Entry>> {
-        let first_bytes = first_bytes(hub);
-        let is_usual = |entry: &Entry| entry.is_readable() && entry.bytes().starts_with(&first_bytes);
+    fn unusual<'e>(&self, entries: &'e [Arc<Entry>], usual: &ItemStart) -> Vec<&'e Arc<Entry>> {
+        let is_usual = |entry: &Entry| entry.is_readable() && entry.bytes().starts_with(&usual.omitted);
         entries.iter().filter(|entry| !is_usual(entry)).collect()
     }
 
@@ -107,7 +106,7 @@ impl Layout for Custom {
         (head, tail)
     }
 
-    fn unusual<'e>(&self, _: &'e [Arc<Entry>], _: &ResourceFacts) -> Vec<&'e Arc<Entry>> {
+    fn unusual<'e>(&self, _: &'e [Arc<Entry>], _: &ItemStart) -> Vec<&'e Arc<Entry>> {
         Vec::new()
     }
 
