@@ -135,10 +135,11 @@ impl Visitor {
 
     /// Notes a function, which may be a test, and its parameters.
     fn function(&mut self, signature: &Signature, attrs: &[Attribute]) {
-        self.name(Sort::Fn, &signature.ident);
-        if attrs.iter().any(is_test_attribute) {
-            self.name(Sort::Test, &signature.ident);
-        }
+        let sort = match attrs.iter().any(is_test_attribute) {
+            true => Sort::Test,
+            false => Sort::Fn,
+        };
+        self.name(sort, &signature.ident);
         for parameter in &signature.inputs {
             if let FnArg::Typed(parameter) = parameter
                 && let Pat::Ident(parameter) = &*parameter.pat
