@@ -342,7 +342,8 @@ fn scheme(program: &Program, options: &Options, features: &Features, shared: Opt
     Ok(scheme)
 }
 
-/// Returns the features of the server: those of `gates`, and those that flags of components switch.
+/// Returns the features of the server: those of `gates`, those that components read, and those that flags of
+/// components switch.
 ///
 /// # Errors
 ///
@@ -355,6 +356,8 @@ fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Resul
     }
     let mut states = gates.states();
     for component in program.components {
+        let read = component.read_features().iter();
+        states.extend(read.map(|feature| (*feature, gates.enabled(feature.name()))));
         states.extend(component.features(options)?);
     }
     Ok(states.into_iter().collect())

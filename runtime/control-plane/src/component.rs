@@ -80,6 +80,12 @@ pub trait Component: fmt::Debug + Sync {
         &[]
     }
 
+    /// Lists the features of Kubernetes that the component's code reads, beside those of the generic server and of api-defs.
+    /// `--feature-gates` switches them.
+    fn read_features(&self) -> &'static [&'static Feature] {
+        &[]
+    }
+
     /// Names the component's controllers, for `--controllers`.
     fn controller_names(&self) -> &'static [ControllerName] {
         &[]

@@ -23,7 +23,7 @@ use crate::node_authorizer::NodeAuthorizer;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
-use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, token_key};
+use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key};
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
@@ -87,6 +87,10 @@ impl Component for KubernetesComponent {
         let flags = KubernetesOptions::from_options(options)?;
         let services = flags.service_cluster_ip_range.iter();
         Ok(services.map(|range| range.first()).collect())
+    }
+
+    fn read_features(&self) -> &'static [&'static Feature] {
+        &features::ALL
     }
 
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {

@@ -12,6 +12,7 @@ mod component;
 mod component_statuses;
 mod connect;
 mod controllers;
+mod features;
 mod flows;
 #[cfg(test)]
 mod memory_stores;
