@@ -23,7 +23,9 @@ use crate::node_authorizer::NodeAuthorizer;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
-use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key};
+use crate::{
+    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key,
+};
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.

@@ -30,7 +30,11 @@ mod tests {
         let gates = FeatureGates::default();
         let known: BTreeMap<&str, bool> = gates.all().map(|(name, _, on)| (name, on)).collect();
         for feature in ALL {
-            assert_eq!(known.get(feature.name()), Some(&feature.is_on_by_default()), "{feature:?}");
+            assert_eq!(
+                known.get(feature.name()),
+                Some(&feature.is_on_by_default()),
+                "{feature:?}"
+            );
         }
     }
 }

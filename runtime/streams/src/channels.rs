@@ -11,7 +11,6 @@ use planesmith_server::response;
 use planesmith_server::websocket::Handshake;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-
 /// Maximum size of a client's message, in bytes, as in kube-apiserver.
 const MAX_MESSAGE: usize = 32 << 20;
 
