@@ -13,14 +13,16 @@ use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
 use planesmith_control_plane::default_roles::DefaultRoles;
+use planesmith_control_plane::secret_users::SecretUsers;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
 use planesmith_machinery::feature::Feature;
 use planesmith_server::flow_control::FlowControl;
 
 use crate::bootstrap::DEFAULT_ROLES;
 use crate::flows::PriorityAndFairness;
-use crate::node_authorizer::NodeAuthorizer;
+use crate::node_authorizer::{LEASES as NODE_LEASES, NodeAuthorizer};
 use crate::options::KubernetesOptions;
+use crate::secrets_of_pods::SecretsOfPods;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
 use crate::{
@@ -132,6 +134,10 @@ impl Component for KubernetesComponent {
         }))
     }
 
+    fn lease_namespaces(&self) -> &'static [&'static str] {
+        &[NODE_LEASES]
+    }
+
     fn gated_resources(&self) -> &'static [GatedResource] {
         &GATED_RESOURCES
     }
@@ -160,6 +166,7 @@ impl Component for KubernetesComponent {
         let (mut start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
         let nodes = context.state.get_or_create(AuthorizerOfNodes::default);
         start_hooks.extend(nodes.0.get().map(NodeAuthorizer::hook));
+        let secret_users = SecretsOfPods::new(stores, loopback).into_iter();
         let flow_control = flow_control(context, &flags)?;
         start_hooks.extend(flow_control.iter().map(PriorityAndFairness::hook));
         Ok(Contribution {
@@ -170,6 +177,7 @@ impl Component for KubernetesComponent {
                 stores,
                 options.aggregation.enable_aggregator_routing,
             ))),
+            secret_users: secret_users.map(|pods| Arc::new(pods) as Arc<dyn SecretUsers>).collect(),
             flow_control: flow_control.map(|control| control as Arc<dyn FlowControl>),
             ..Contribution::default()
         })

@@ -19,6 +19,7 @@ mod memory_stores;
 mod node_authorizer;
 pub mod options;
 mod pods;
+mod secrets_of_pods;
 mod service_addresses;
 mod services;
 mod token_key;

@@ -19,7 +19,7 @@ use crate::filters::{
     Impersonation, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::flow_control::FlowControl;
-use crate::in_flight::{InFlight, InFlightLimits};
+use crate::in_flight::{Heartbeats, InFlight, InFlightLimits};
 use crate::installation::Installation;
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
@@ -40,6 +40,8 @@ pub struct Config {
     pub features: Features,
     /// Maximum numbers of requests in flight. Without an effect if there is flow control.
     pub in_flight: InFlightLimits,
+    /// Requests with a share of that limit of their own.
+    pub heartbeats: Heartbeats,
     /// Maximum bytes of unsent answers.
     pub sending: SendLimits,
     /// Gives requests their seats; without it, the numbers of requests in flight are limited.
@@ -127,6 +129,7 @@ impl Config {
             authorizer,
             features: Features::default(),
             in_flight: InFlightLimits::default(),
+            heartbeats: Heartbeats::default(),
             sending: SendLimits::default(),
             flow_control: None,
             request_timeout: Duration::from_secs(60),
@@ -161,7 +164,7 @@ impl Config {
         let load = Load {
             in_flight: match self.flow_control {
                 Some(_) => InFlight::unlimited(),
-                None => InFlight::new(self.in_flight),
+                None => InFlight::new(self.in_flight, self.heartbeats.clone()),
             },
             objects: ServedObjects::default(),
         };
