@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use planesmith_api_defs::admissionregistration::v1::{
-    PRIORITY, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, PRIORITY,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
 };
 use planesmith_control_plane::admission::Registration;
 use planesmith_control_plane::component::{Contribution, ServerContext};

@@ -30,7 +30,8 @@ const TEMPLATES: Templates = Templates {
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 
-const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<CustomResourceDefinition>(GROUP, "v1").with_priority(PRIORITY)];
+const GROUPS: [GroupVersion; 1] =
+    [GroupVersion::of_kind::<CustomResourceDefinition>(GROUP, "v1").with_priority(PRIORITY)];
 
 #[derive(Clone, Copy, Debug)]
 struct ExtensionsComponent;

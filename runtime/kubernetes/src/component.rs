@@ -13,8 +13,8 @@ use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
 use planesmith_control_plane::default_roles::DefaultRoles;
-use planesmith_control_plane::secret_users::SecretUsers;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
+use planesmith_control_plane::secret_users::SecretUsers;
 use planesmith_machinery::feature::Feature;
 use planesmith_server::flow_control::FlowControl;
 
@@ -177,7 +177,9 @@ impl Component for KubernetesComponent {
                 stores,
                 options.aggregation.enable_aggregator_routing,
             ))),
-            secret_users: secret_users.map(|pods| Arc::new(pods) as Arc<dyn SecretUsers>).collect(),
+            secret_users: secret_users
+                .map(|pods| Arc::new(pods) as Arc<dyn SecretUsers>)
+                .collect(),
             flow_control: flow_control.map(|control| control as Arc<dyn FlowControl>),
             ..Contribution::default()
         })

@@ -135,7 +135,10 @@ fn program(package: &PackageModel) -> String {
     ));
     let mut all = package.groups.iter().flat_map(|group| &group.versions);
     if all.any(|version| version.priority.is_none()) {
-        text.push_str(&use_line("planesmith_machinery::group_version", &["GroupVersionPriority"]));
+        text.push_str(&use_line(
+            "planesmith_machinery::group_version",
+            &["GroupVersionPriority"],
+        ));
     }
     text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
     let versions = package

@@ -5,7 +5,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Expr, FnArg, ImplItem, Item, ItemUse, Lit, LitStr, Meta, Pat, Signature, Token, TraitItem, UseTree, Visibility,
+    Attribute, Expr, FnArg, ImplItem, Item, ItemUse, Lit, LitStr, Meta, Pat, Signature, Token, TraitItem, UseTree,
+    Visibility,
 };
 
 use super::{DocComment, Module, Name, Opening, Reference, Sort, Source, Word, token_path};

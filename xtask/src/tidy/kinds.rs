@@ -36,8 +36,7 @@ pub(super) fn built_in(root: &Path) -> Result<BTreeSet<String>> {
     for entry in std::fs::read_dir(&folder).with_context(|| format!("reading {DOCUMENTS}"))? {
         let path = entry?.path();
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        let document: Document =
-            serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+        let document: Document = serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
         for Resource { kind, name } in document.resources {
             names.extend([kind, name]);
         }
@@ -68,9 +67,14 @@ pub(super) fn check(owner: &str, sources: &Sources, rule: &KindNames, built_in: 
         }
     }
     let of_crate = allowed.iter().map(|name| (None, name));
-    let files = rule.files.iter().filter(|exception| sources.contains_key(&exception.file));
+    let files = rule
+        .files
+        .iter()
+        .filter(|exception| sources.contains_key(&exception.file));
     let of_files = files.flat_map(|exception| exception.names.iter().map(|name| (Some(exception.file.as_str()), name)));
-    let unused = of_crate.chain(of_files).filter(|(file, name)| !used.contains(&(*file, name.as_str())));
+    let unused = of_crate
+        .chain(of_files)
+        .filter(|(file, name)| !used.contains(&(*file, name.as_str())));
     findings.extend(unused.map(|(file, name)| {
         let place = file.unwrap_or(owner);
         let fault = format!("\"{name}\" is permitted in {place}, which does not have it");
@@ -81,5 +85,8 @@ pub(super) fn check(owner: &str, sources: &Sources, rule: &KindNames, built_in: 
 
 /// True if only tests compile a file.
 fn is_for_tests(file: &str) -> bool {
-    file.ends_with("tests.rs") || ["/tests/", "/testing/", "/examples/"].iter().any(|folder| file.contains(folder))
+    file.ends_with("tests.rs")
+        || ["/tests/", "/testing/", "/examples/"]
+            .iter()
+            .any(|folder| file.contains(folder))
 }

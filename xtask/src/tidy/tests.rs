@@ -478,7 +478,14 @@ fn names_of_kinds_are_refused_in_generic_crates() {
         ("src/a/tests.rs", "const A: &str = \"nodes\";"),
     ]);
     let names = ["Lease", "Node", "Pod", "nodes", "pods"].map(str::to_owned);
-    let check = |owner| lines(&kinds::check(owner, &sources, &policy.kinds, &BTreeSet::from(names.clone())));
+    let check = |owner| {
+        lines(&kinds::check(
+            owner,
+            &sources,
+            &policy.kinds,
+            &BTreeSet::from(names.clone()),
+        ))
+    };
     let help = "make it a fact of the kind, or let a component bring it";
     assert_eq!(
         check("garage"),

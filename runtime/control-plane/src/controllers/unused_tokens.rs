@@ -76,7 +76,10 @@ impl UnusedTokens {
 
     /// Returns the secrets that objects in a namespace use.
     fn used_in(&self, namespace: &str) -> BTreeSet<String> {
-        self.users.iter().flat_map(|users| users.used_secrets(namespace)).collect()
+        self.users
+            .iter()
+            .flat_map(|users| users.used_secrets(namespace))
+            .collect()
     }
 }
 

@@ -177,7 +177,10 @@ fn check_owner(owner: &OwnerReference, errors: &mut FieldErrors) {
         *group == version.group && *banned == version.version && *kind == owner.kind
     };
     if BANNED_OWNERS.iter().any(is_banned) {
-        let complaint = format!("{} is disallowed from being an owner", version.with_kind(owner.kind.clone()));
+        let complaint = format!(
+            "{} is disallowed from being an owner",
+            version.with_kind(owner.kind.clone())
+        );
         errors.invalid("ownerReferences", owner as &dyn Value, complaint);
     }
 }

@@ -51,7 +51,11 @@ impl Write<'_> {
         let name = if name.is_empty() { self.call.name() } else { name };
         Attributes {
             subresource: self.subresource,
-            namespace: if resource.behavior.is_namespace { name } else { self.call.namespace() },
+            namespace: if resource.behavior.is_namespace {
+                name
+            } else {
+                self.call.namespace()
+            },
             name,
             dry_run: self.dry_run,
             options: Some(&*self.options),

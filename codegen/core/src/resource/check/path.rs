@@ -56,7 +56,11 @@ pub(super) fn partitioned_by(attrs: &ResourceAttrs, diagnostics: &Diagnostics) {
     };
     if !attrs.selectable.iter().any(|path| path.value == *value) {
         let problem = format_args!("clients cannot select objects by \"{value}\"");
-        diagnostics.report(*span, problem, format_args!("add `selectable(\"{value}\")`, or remove it"));
+        diagnostics.report(
+            *span,
+            problem,
+            format_args!("add `selectable(\"{value}\")`, or remove it"),
+        );
     }
 }
 

@@ -353,7 +353,11 @@ fn go_name(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> String {
         && name.value.chars().all(|c| c.is_ascii_alphanumeric());
     if !is_name {
         let problem = format_args!("{:?} is not the name of a public field in Go", name.value);
-        diagnostics.report(name.span, problem, "write the field as Go declares it, such as \"CephMonitors\"");
+        diagnostics.report(
+            name.span,
+            problem,
+            "write the field as Go declares it, such as \"CephMonitors\"",
+        );
     }
     name.value.clone()
 }
