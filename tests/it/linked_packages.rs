@@ -33,6 +33,7 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-api-defs feature \"apiextensions\"",
         "planesmith-api-defs feature \"apiregistration\"",
         "planesmith-flow-control v",
+        "planesmith-streams v",
         "planesmith-aggregator v",
         "planesmith-dynamic-admission v",
         "planesmith-extensions v",

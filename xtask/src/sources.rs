@@ -34,6 +34,8 @@ pub(crate) struct Source {
     pub(crate) references: Vec<Reference>,
     /// The macros that the file exports, which paths find at the crate's root.
     pub(crate) macros: Vec<String>,
+    /// The texts of one word outside tests, in attributes and macros as well.
+    pub(crate) words: Vec<Word>,
     /// The places of the items that only tests compile.
     pub(crate) tests: Vec<Range<LineColumn>>,
 }
@@ -54,6 +56,15 @@ pub(crate) struct Opening {
     pub(crate) word: String,
     /// The mark before it; `None` for the first word of the comment.
     pub(crate) after: Option<char>,
+}
+
+/// One text that consists of letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The text.
+    pub(crate) text: String,
+    /// The line.
+    pub(crate) line: usize,
 }
 
 /// One declared name.

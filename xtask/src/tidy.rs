@@ -4,6 +4,7 @@
 //! [`crate::sources`] (the facts of cargo and of the files); [`module_tree`] and [`graph`] (who uses whom); then the checks,
 //! one file each.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +27,7 @@ mod drawing;
 mod files;
 mod finding;
 mod graph;
+mod kinds;
 mod knots;
 mod layers;
 mod module_tree;
@@ -36,7 +38,8 @@ mod tally;
 mod test_names;
 mod threat_model;
 
-/// Checks what the compiler does not: layers of crates, circles of modules, language, sizes of files, dependencies.
+/// Checks what the compiler does not: layers of crates, circles of modules, language, sizes of files, dependencies,
+/// names of kinds in crates that must not know any.
 ///
 /// `tidy.toml` has the rules for the code, `deny.toml` those for dependencies, and `tidy-debts.toml` the number of faults that are
 /// tolerated in each crate for now. Prints each other fault on a line of its own, with its place and the next step, then a
@@ -108,6 +111,8 @@ struct State {
     /// The crates with their sources.
     crates: Vec<(Crate, Sources)>,
     graphs: Graphs,
+    /// The names of the built-in kinds and of their resources.
+    built_in: BTreeSet<String>,
     /// The committed files, relative to the workspace.
     files: Vec<String>,
 }
@@ -131,6 +136,7 @@ impl State {
         });
         Ok(Self {
             graphs: graphs.collect(),
+            built_in: kinds::built_in(root())?,
             policy,
             deny,
             metadata,
@@ -170,7 +176,8 @@ impl State {
         findings.extend(knots::check(&self.graphs, debts));
         findings.extend(docs::check(&self.docs(), debts));
         findings.extend(names::check(&self.names(), debts));
-        for (_, sources) in &self.crates {
+        for (owner, sources) in &self.crates {
+            findings.extend(kinds::check(&owner.name, sources, &self.policy.kinds, &self.built_in));
             findings.extend(files::check(sources, &self.policy));
             findings.extend(test_names::check(sources, &self.policy));
         }

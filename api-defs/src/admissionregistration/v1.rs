@@ -20,6 +20,8 @@ mod validation;
 mod variable;
 mod webhook;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use client_config::{ServiceReference, WebhookClientConfig};
 pub use match_condition::MatchCondition;
 pub use match_resources::MatchResources;
@@ -39,6 +41,9 @@ pub use validation::{AuditAnnotation, Validation};
 pub use variable::Variable;
 
 pub(in crate::admissionregistration) use match_resources::default_selection;
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_700, 15);
 
 /// Legal values of `failurePolicy`.
 const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];

@@ -10,6 +10,8 @@ mod validating_admission_policy;
 mod validating_admission_policy_binding;
 mod variable;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use match_condition::MatchCondition;
 pub use match_resources::{MatchResources, NamedRuleWithOperations};
 pub use mutating_admission_policy::{MutatingAdmissionPolicy, MutatingAdmissionPolicySpec};
@@ -19,3 +21,6 @@ pub use param::{ParamKind, ParamRef};
 pub use validating_admission_policy::{ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec};
 pub use validating_admission_policy_binding::ValidatingAdmissionPolicyBinding;
 pub use variable::Variable;
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_700, 9);

@@ -12,6 +12,8 @@ mod validating_admission_policy_binding;
 mod validating_webhook_configuration;
 mod variable;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use match_condition::MatchCondition;
 pub use match_resources::{MatchResources, NamedRuleWithOperations};
 pub use mutating_admission_policy::{MutatingAdmissionPolicy, MutatingAdmissionPolicySpec};
@@ -23,3 +25,6 @@ pub use validating_admission_policy::ValidatingAdmissionPolicy;
 pub use validating_admission_policy_binding::ValidatingAdmissionPolicyBinding;
 pub use validating_webhook_configuration::{ValidatingWebhook, ValidatingWebhookConfiguration};
 pub use variable::Variable;
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_700, 12);

@@ -8,6 +8,8 @@ mod json_schema_path;
 mod json_schema_props;
 mod json_schema_rendering;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use conversion_review::{ConversionRequest, ConversionResponse, ConversionReview};
 pub use custom_resource_conversion::{
     CustomResourceConversion, ServiceReference, WebhookClientConfig, WebhookConversion,
@@ -21,3 +23,6 @@ pub use custom_resource_definition_version::{
     CustomResourceSubresourceStatus, CustomResourceSubresources, CustomResourceValidation, SelectableField,
 };
 pub use json_schema_props::{ExternalDocumentation, JSONSchemaProps, ValidationRule};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_700, 15);

@@ -6,6 +6,8 @@ mod deployment;
 mod replica_set;
 mod stateful_set;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use controller_revision::ControllerRevision;
 pub use daemon_set::{
     DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet,
@@ -20,3 +22,6 @@ pub use stateful_set::{
     RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetCondition, StatefulSetOrdinals,
     StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetStatus, StatefulSetUpdateStrategy,
 };
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(17_800, 15);

@@ -5,6 +5,8 @@ pub(super) mod horizontal_pod_autoscaler;
 mod metric_spec;
 mod metric_status;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use behavior::{HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscalerBehavior};
 pub use horizontal_pod_autoscaler::{
     CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerCondition,
@@ -18,3 +20,6 @@ pub use metric_status::{
     ContainerResourceMetricStatus, ExternalMetricStatus, MetricStatus, MetricValueStatus, ObjectMetricStatus,
     PodsMetricStatus, ResourceMetricStatus,
 };
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(17_500, 30);

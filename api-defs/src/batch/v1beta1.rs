@@ -2,4 +2,9 @@
 
 mod cron_job;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use cron_job::CronJob;
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(17_400, 9);

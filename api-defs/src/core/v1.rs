@@ -78,6 +78,8 @@ mod topology_selector;
 mod typed_reference;
 #[cfg(feature = "kubernetes")]
 mod volume;
+
+use planesmith_machinery::group_version::GroupVersionPriority;
 #[cfg(feature = "kubernetes")]
 pub(crate) mod workload;
 
@@ -203,3 +205,6 @@ pub(crate) use resource_requirements::ResourceNames;
 pub(crate) use toleration::check_tolerations;
 #[cfg(feature = "kubernetes")]
 pub(crate) use volume::check_driver_name;
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(18_000, 1);

@@ -7,6 +7,8 @@ mod network_policy;
 mod reference;
 mod service_cidr;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use ingress::{
     HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressLoadBalancerIngress,
     IngressLoadBalancerStatus, IngressPortStatus, IngressRule, IngressRuleValue, IngressServiceBackend, IngressSpec,
@@ -19,3 +21,6 @@ pub use network_policy::{
     NetworkPolicySpec,
 };
 pub use service_cidr::{ServiceCIDR, ServiceCIDRSpec, ServiceCIDRStatus};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(17_200, 15);

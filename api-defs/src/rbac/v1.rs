@@ -11,6 +11,8 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use cluster_role::{AggregationRule, ClusterRole};
 pub use cluster_role_binding::ClusterRoleBinding;
 pub use policy_rule::PolicyRule;
@@ -20,6 +22,9 @@ pub use role_ref::RoleRef;
 pub use subject::Subject;
 #[cfg(feature = "kubernetes")]
 pub(in crate::rbac) use subject::{GROUP_OF_USERS, SERVICE_ACCOUNT, USER};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(17_000, 15);
 
 /// API group of roles and bindings.
 pub(in crate::rbac) const GROUP: &str = "rbac.authorization.k8s.io";

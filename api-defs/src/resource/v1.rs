@@ -17,6 +17,8 @@ mod resource_claim_template;
 mod resource_slice;
 mod selector;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use allocation::{
     AllocationResult, DeviceAllocationConfiguration, DeviceAllocationResult, DeviceRequestAllocationResult,
 };
@@ -36,3 +38,6 @@ pub use selector::{CELDeviceSelector, DeviceSelector};
 pub(crate) use device::check_mark;
 pub(crate) use device_request::default_amount;
 pub(crate) use names::{check_label, check_pool, check_subdomain};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_200, 21);

@@ -14,6 +14,8 @@ mod resource_claim_template;
 mod resource_slice;
 mod selector;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use allocation::{
     AllocationResult, DeviceAllocationConfiguration, DeviceAllocationResult, DeviceRequestAllocationResult,
 };
@@ -29,3 +31,6 @@ pub use resource_claim::{ResourceClaim, ResourceClaimConsumerReference, Resource
 pub use resource_claim_template::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 pub use resource_slice::{ResourcePool, ResourceSlice, ResourceSliceSpec};
 pub use selector::{CELDeviceSelector, DeviceSelector};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_200, 9);

@@ -4,6 +4,8 @@ mod pod_group;
 mod scheduling_policy;
 mod workload;
 
+use planesmith_machinery::group_version::GroupVersionPriority;
+
 pub use pod_group::{
     PodGroup, PodGroupResourceClaimStatus, PodGroupSpec, PodGroupStatus, PodGroupTemplateReference,
     WorkloadPodGroupTemplateReference,
@@ -13,3 +15,6 @@ pub use scheduling_policy::{
     PodGroupSchedulingPolicy, TopologyConstraint,
 };
 pub use workload::{PodGroupTemplate, TypedLocalObjectReference, Workload, WorkloadSpec};
+
+/// The priorities of the group and the version in lists, as in kube-apiserver.
+pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_600, 1);

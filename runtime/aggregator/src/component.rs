@@ -1,7 +1,7 @@
 //! The contribution of this crate to a server.
 
 use anyhow::Result;
-use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_api_defs::apiregistration::v1::{APIService, PRIORITY};
 use planesmith_control_plane::component::{ChainContext, ChainedServer};
 use planesmith_control_plane::{Component, GroupVersion};
 use planesmith_server::chain::ApiServer;
@@ -13,7 +13,7 @@ use crate::{GROUP, api_services};
 /// versions on.
 pub const COMPONENT: &dyn Component = &AggregatorComponent;
 
-const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<APIService>(GROUP, "v1")];
+const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<APIService>(GROUP, "v1").with_priority(PRIORITY)];
 
 #[derive(Clone, Copy, Debug)]
 struct AggregatorComponent;

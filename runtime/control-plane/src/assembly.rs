@@ -13,11 +13,13 @@ use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
-use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::discovery::{GroupDirectory, VersionPriority};
 use planesmith_server::filters::{AddedFilter, AuditContext};
+use planesmith_server::in_flight::Heartbeats;
 use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
+use planesmith_server::in_flight::Heartbeats;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
@@ -35,6 +37,7 @@ use crate::default_roles::DefaultRoles;
 use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
+use crate::heartbeats::heartbeats;
 use crate::identity::Identity;
 use crate::leadership::Leadership;
 use crate::live_kinds::LiveKinds;
@@ -54,6 +57,10 @@ use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 pub(crate) struct Assembled {
     /// The served group versions.
     pub(crate) served: Vec<GroupVersion>,
+    /// The requests with a share of the limit of requests in flight.
+    pub(crate) heartbeats: Heartbeats,
+    /// The priorities of all group versions of the program.
+    pub(crate) priorities: Vec<VersionPriority>,
     /// The schemas that it publishes.
     pub(crate) openapi: OpenApi,
     /// The registered groups.
@@ -230,7 +237,13 @@ pub(crate) fn assemble(
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
     let core = added.health_checks.into_iter().fold(core, ApiServer::with_check);
-    let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
+    let own = controllers::of_every_server(
+        (&stores, &leader),
+        announcement,
+        &gates,
+        (&keys.issuer, &added.secret_users),
+        &directory,
+    );
     let core = with_store_api(core, program.name, (options, &store.place), &stores);
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
     controllers::check_names(&program.controller_names(), &controllers)?;
@@ -242,6 +255,8 @@ pub(crate) fn assemble(
     let chain = in_front.fold(core, |chain, server| server.in_front_of(chain));
     let assembled = Assembled {
         served,
+        heartbeats: heartbeats(program),
+        priorities: program.all_groups().map(GroupVersion::version_priority).collect(),
         openapi,
         directory,
         flow_control: added.flow_control,
@@ -352,7 +367,8 @@ fn scheme(program: &Program, options: &Options, features: &Features, shared: Opt
     Ok(scheme)
 }
 
-/// Returns the features of the server: those of `gates`, and those that flags of components switch.
+/// Returns the features of the server: those of `gates`, those that components read, and those that flags of
+/// components switch.
 ///
 /// # Errors
 ///
@@ -365,6 +381,8 @@ fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Resul
     }
     let mut states = gates.states();
     for component in program.components {
+        let read = component.read_features().iter();
+        states.extend(read.map(|feature| (*feature, gates.enabled(feature.name()))));
         states.extend(component.features(options)?);
     }
     Ok(states.into_iter().collect())

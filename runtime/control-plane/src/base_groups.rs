@@ -1,8 +1,8 @@
 //! The kinds that a control plane needs besides those of its program: namespaces, and the kinds that controllers work
 //! with.
 
-use planesmith_api_defs::coordination::v1::Lease;
-use planesmith_api_defs::core::v1::{ConfigMap, Event, Namespace, Secret, ServiceAccount};
+use planesmith_api_defs::coordination::v1::{self as coordination, Lease};
+use planesmith_api_defs::core::v1::{self as core, ConfigMap, Event, Namespace, Secret, ServiceAccount};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
@@ -15,10 +15,11 @@ pub const GROUPS: &[GroupVersion] = &[
         group: "",
         version: "v1",
         on_by_default: true,
+        priority: core::PRIORITY,
         register: register_core,
         install: install_core,
     },
-    GroupVersion::of_kind::<Lease>("coordination.k8s.io", "v1"),
+    GroupVersion::of_kind::<Lease>("coordination.k8s.io", "v1").with_priority(coordination::PRIORITY),
 ];
 
 fn register_core(scheme: &mut Scheme) {

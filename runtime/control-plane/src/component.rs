@@ -42,6 +42,7 @@ use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, ControllerName, Options, StorageKind};
 use crate::outbound::Outbound;
+use crate::secret_users::SecretUsers;
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
 use crate::store_scheme::StoreScheme;
@@ -80,6 +81,12 @@ pub trait Component: fmt::Debug + Sync {
 
     /// Lists the component's feature gates, for `--feature-gates`. Rules of kinds read their features like those of Kubernetes.
     fn feature_gates(&self) -> &'static [FeatureGate] {
+        &[]
+    }
+
+    /// Lists the features of Kubernetes that the component's code reads, beside those of the generic server and of api-defs.
+    /// `--feature-gates` switches them.
+    fn read_features(&self) -> &'static [&'static Feature] {
         &[]
     }
 
@@ -159,6 +166,12 @@ pub trait Component: fmt::Debug + Sync {
     /// Returns a kind of store that commands can copy from and to.
     fn store_scheme(&self) -> Option<&'static dyn StoreScheme> {
         None
+    }
+
+    /// Names the namespaces whose leases the component's clients renew to show that they are alive. Requests for these have a share of
+    /// the limit of requests in flight, as those for the leases of servers.
+    fn lease_namespaces(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Lists resources that are served only while a feature is on.
@@ -411,6 +424,8 @@ pub struct Contribution<'a> {
     pub controllers: Vec<Controller<'a>>,
     /// Finds servers behind services; `None` from a component without services.
     pub services: Option<Arc<dyn ServiceResolver>>,
+    /// Objects that use secrets, whose unused tokens are removed otherwise.
+    pub secret_users: Vec<Arc<dyn SecretUsers>>,
     /// Gives requests their seats; `None` from a component without flow control.
     pub flow_control: Option<Arc<dyn FlowControl>>,
     /// Receives requests for a tracing system; `None` from a component without one.
@@ -441,6 +456,7 @@ impl<'a> Contribution<'a> {
         self.health_checks.extend(later.health_checks);
         self.stop_hooks.extend(later.stop_hooks);
         self.controllers.extend(later.controllers);
+        self.secret_users.extend(later.secret_users);
         self.services = later.services.or(self.services);
         self.flow_control = later.flow_control.or(self.flow_control);
         self.tracer = later.tracer.or(self.tracer);

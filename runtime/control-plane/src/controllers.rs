@@ -46,6 +46,7 @@ use crate::options::{ControllerName, Controllers};
 use crate::periodic::{self, Periodic};
 use crate::reconciler::{self, Reconcile};
 use crate::resource_client::{ResourceClient, text};
+use crate::secret_users::SecretUsers;
 use planesmith_server::task;
 
 /// The field manager of controllers: the same as with a kube-controller-manager.
@@ -155,7 +156,7 @@ pub(crate) fn of_every_server<'a>(
     (stores, loopback): (&'a Stores, &'a Loopback),
     announcement: &'a Announcement,
     gates: &'a FeatureGates,
-    issuer: &'a Arc<TokenIssuer>,
+    (issuer, secret_users): (&'a Arc<TokenIssuer>, &'a [Arc<dyn SecretUsers>]),
     directory: &'a GroupDirectory,
 ) -> Vec<Controller<'a>> {
     let root = &announcement.root_authority;
@@ -186,7 +187,7 @@ pub(crate) fn of_every_server<'a>(
             Some(|shutdown| migrator.run(shutdown))
         }),
         Controller::periodic("start-legacy-serviceaccount-token-cleaner-controller", move |_| {
-            UnusedTokens::new(stores, loopback)
+            UnusedTokens::new(stores, loopback, secret_users)
         }),
     ]
 }

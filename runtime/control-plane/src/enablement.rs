@@ -180,6 +180,7 @@ fn in_core_group(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::group_version::GroupVersionPriority;
     use planesmith_machinery::object::Resource;
 
     use super::*;
@@ -189,6 +190,7 @@ mod tests {
             group,
             version,
             on_by_default,
+            priority: GroupVersionPriority::CUSTOM,
             register: |_| {},
             install: |_, _| {},
         }

@@ -24,7 +24,6 @@ use crate::component_state::ComponentState;
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::descriptors::Descriptors;
-use crate::group_priorities;
 use crate::group_version::GroupVersion;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
@@ -287,7 +286,8 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.metrics = assembled.metrics;
     config.features = assembled.features;
     config.added_filters = assembled.filters;
-    config.priorities = group_priorities::priorities();
+    config.heartbeats = assembled.heartbeats;
+    config.priorities = assembled.priorities;
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);
     config

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use planesmith_api_defs::admissionregistration::v1::{
-    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, PRIORITY,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
 };
 use planesmith_control_plane::admission::Registration;
 use planesmith_control_plane::component::{Contribution, ServerContext};
@@ -24,6 +24,7 @@ const GROUPS: [GroupVersion; 1] = [GroupVersion {
     group: GROUP,
     version: "v1",
     on_by_default: true,
+    priority: PRIORITY,
     register,
     install,
 }];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
+use planesmith_api_defs::apiextensions::v1::{CustomResourceDefinition, PRIORITY};
 use planesmith_control_plane::component::{ChainContext, ChainedServer};
 use planesmith_control_plane::{Component, GroupVersion};
 use planesmith_machinery::resource::ResourceFacts;
@@ -30,7 +30,8 @@ const TEMPLATES: Templates = Templates {
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 
-const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<CustomResourceDefinition>(GROUP, "v1")];
+const GROUPS: [GroupVersion; 1] =
+    [GroupVersion::of_kind::<CustomResourceDefinition>(GROUP, "v1").with_priority(PRIORITY)];
 
 #[derive(Clone, Copy, Debug)]
 struct ExtensionsComponent;

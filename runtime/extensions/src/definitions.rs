@@ -18,6 +18,9 @@ use crate::definition::Definition;
 use crate::facts::KnownFacts;
 use crate::openapi::{self, Templates};
 
+/// The reason that no object of a definition is created while that is being deleted.
+const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
+
 /// Serves the custom resources of definitions.
 #[derive(Clone)]
 pub struct Definitions {
@@ -82,10 +85,9 @@ impl Definitions {
                 .entry(facts.version.clone())
                 .or_insert(known.unwrap_or_else(Stop::new));
             let endpoint = Endpoint::new(facts, &self.stores).until(end.clone());
-            let endpoint = if is_terminating {
-                endpoint.terminating()
-            } else {
-                endpoint
+            let endpoint = match is_terminating {
+                true => endpoint.terminating(TERMINATING),
+                false => endpoint,
             };
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
         });

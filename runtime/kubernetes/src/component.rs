@@ -14,16 +14,20 @@ use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
 use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
+use planesmith_control_plane::secret_users::SecretUsers;
 use planesmith_machinery::feature::Feature;
 use planesmith_server::flow_control::FlowControl;
 
 use crate::bootstrap::DEFAULT_ROLES;
 use crate::flows::PriorityAndFairness;
-use crate::node_authorizer::NodeAuthorizer;
+use crate::node_authorizer::{LEASES as NODE_LEASES, NodeAuthorizer};
 use crate::options::KubernetesOptions;
+use crate::secrets_of_pods::SecretsOfPods;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
-use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, token_key};
+use crate::{
+    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key,
+};
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
@@ -89,6 +93,10 @@ impl Component for KubernetesComponent {
         Ok(services.map(|range| range.first()).collect())
     }
 
+    fn read_features(&self) -> &'static [&'static Feature] {
+        &features::ALL
+    }
+
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
         let flags = KubernetesOptions::from_options(options)?;
         Ok(vec![(&PRIVILEGED_CONTAINERS, flags.allow_privileged)])
@@ -126,6 +134,10 @@ impl Component for KubernetesComponent {
         }))
     }
 
+    fn lease_namespaces(&self) -> &'static [&'static str] {
+        &[NODE_LEASES]
+    }
+
     fn gated_resources(&self) -> &'static [GatedResource] {
         &GATED_RESOURCES
     }
@@ -155,6 +167,7 @@ impl Component for KubernetesComponent {
         let (mut start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
         let nodes = context.state.get_or_create(AuthorizerOfNodes::default);
         start_hooks.extend(nodes.0.get().map(NodeAuthorizer::hook));
+        let secret_users = SecretsOfPods::new(stores, loopback).into_iter();
         let flow_control = flow_control(context, &flags)?;
         start_hooks.extend(flow_control.iter().map(PriorityAndFairness::hook));
         Ok(Contribution {
@@ -165,6 +178,9 @@ impl Component for KubernetesComponent {
                 stores,
                 options.aggregation.enable_aggregator_routing,
             ))),
+            secret_users: secret_users
+                .map(|pods| Arc::new(pods) as Arc<dyn SecretUsers>)
+                .collect(),
             flow_control: flow_control.map(|control| control as Arc<dyn FlowControl>),
             ..Contribution::default()
         })

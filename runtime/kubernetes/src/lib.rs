@@ -12,12 +12,14 @@ mod component;
 mod component_statuses;
 mod connect;
 mod controllers;
+mod features;
 mod flows;
 #[cfg(test)]
 mod memory_stores;
 mod node_authorizer;
 pub mod options;
 mod pods;
+mod secrets_of_pods;
 mod service_addresses;
 mod services;
 mod token_key;

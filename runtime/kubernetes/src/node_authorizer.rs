@@ -29,7 +29,7 @@ use self::graph::Referent;
 use self::relations::Relations;
 
 /// The namespace of the leases with which nodes report that they are alive.
-const LEASES: &str = "kube-node-lease";
+pub(crate) const LEASES: &str = "kube-node-lease";
 
 /// Authorizes the requests of nodes. It has no opinion about others.
 #[derive(Clone, Debug)]

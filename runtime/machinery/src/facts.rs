@@ -24,6 +24,8 @@ pub struct StructFacts {
     /// Field order of kube-apiserver's internal type, for errors that print a whole value; `None` if it is the wire
     /// order.
     pub internal: Option<&'static InternalLayout>,
+    /// Irregular Go names of fields, by JSON name; the others follow from their JSON names.
+    pub go_names: &'static [(&'static str, &'static str)],
     /// The fields, in wire order.
     pub fields: &'static [FieldFacts],
 }
@@ -37,6 +39,7 @@ impl StructFacts {
         type_meta: None,
         atomic: false,
         internal: None,
+        go_names: &[],
         fields: &[],
     };
 

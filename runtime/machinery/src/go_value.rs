@@ -85,18 +85,18 @@ fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
             View::Struct(inner) if field.inline => write_fields(inner, first, out),
             View::Struct(inner) if field.name == "metadata" => write_members(inner, first, out),
             View::Struct(inner) if !lent.is_empty() => {
-                write_name(&name::of_field(facts.name, field.name), first, out);
+                write_name(&name::of_field(facts, field.name), first, out);
                 out.push(b'{');
                 let mut first = true;
                 for index in lent {
-                    write_name(&name::of_field(facts.name, facts.fields[index].name), &mut first, out);
+                    write_name(&name::of_field(facts, facts.fields[index].name), &mut first, out);
                     write(object.field(index), out);
                 }
                 write_fields(inner, &mut first, out);
                 out.push(b'}');
             }
             _ => {
-                write_name(&name::of_field(facts.name, field.name), first, out);
+                write_name(&name::of_field(facts, field.name), first, out);
                 write(value, out);
             }
         }

@@ -16,6 +16,26 @@ pub struct GroupVersion {
     pub version: Part,
 }
 
+/// The priorities of a group version in lists, such as discovery documents: larger numbers come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupVersionPriority {
+    /// Priority of the group, the same in all of its versions.
+    pub group: i32,
+    /// Priority of the version in its group.
+    pub version: i32,
+}
+
+impl GroupVersionPriority {
+    /// The priorities of custom resources, and of group versions that declare none.
+    pub const CUSTOM: Self = Self::new(1000, 100);
+
+    /// Returns the priorities of a group, and of a version in it.
+    #[must_use]
+    pub const fn new(group: i32, version: i32) -> Self {
+        Self { group, version }
+    }
+}
+
 /// A kind in a group and version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupVersionKind {

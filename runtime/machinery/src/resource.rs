@@ -149,6 +149,14 @@ pub struct Behavior {
     /// Dotted path of the number by which the table of a list is sorted, in ascending order; empty for the order of the
     /// list, by name.
     pub rows_by: &'static str,
+    /// Selectable path whose value says which of many clients watches an object; empty if clients watch all objects.
+    pub partitioned_by: &'static str,
+    /// Objects are namespaces: a write is in the namespace that has the object's own name.
+    pub is_namespace: bool,
+    /// Objects expire by themselves, and are not collected as garbage.
+    pub expires: bool,
+    /// Objects of a terminating namespace are deleted before those of other kinds.
+    pub deleted_first: bool,
 }
 
 impl Behavior {
@@ -166,6 +174,10 @@ impl Behavior {
         resets: &[],
         status_resets: &[],
         rows_by: "",
+        partitioned_by: "",
+        is_namespace: false,
+        expires: false,
+        deleted_first: false,
     };
 }
 

@@ -53,8 +53,8 @@ pub struct Endpoint {
     reservations: Option<Arc<dyn Reservations>>,
     write_check: Option<Arc<dyn WriteCheck>>,
     metrics: ResourceMetrics,
-    /// True if the definition of the kind is being deleted.
-    is_terminating: bool,
+    /// The reason that no object is created, for a kind that is being deleted; `None` for another one.
+    terminating: Option<&'static str>,
     /// Signals that the kind is no longer served; `None` for a kind that is always served.
     end: Option<Shutdown>,
 }
@@ -119,7 +119,7 @@ impl Endpoint {
             stores: stores.clone(),
             store,
             subresources,
-            is_terminating: false,
+            terminating: None,
             end: None,
         }
     }
@@ -137,10 +137,10 @@ impl Endpoint {
         self.end.clone()
     }
 
-    /// The same endpoint for a kind that is being deleted: creation is refused, and discovery lists fewer verbs.
+    /// The same endpoint for a kind that is being deleted: creation is refused because of `why`, and discovery lists fewer verbs.
     #[must_use]
-    pub fn terminating(mut self) -> Self {
-        self.is_terminating = true;
+    pub fn terminating(mut self, why: &'static str) -> Self {
+        self.terminating = Some(why);
         let listed = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
         let verbs = std::mem::take(&mut self.served.verbs);
         (self.served.verbs, self.served.hidden_verbs) = verbs.into_iter().partition(|verb| listed.contains(verb));
@@ -149,11 +149,10 @@ impl Endpoint {
 
     /// Refuses to create an object of a kind that is being deleted.
     pub(crate) fn check_not_terminating(&self, name: &str) -> ApiResult<()> {
-        if !self.is_terminating {
-            return Ok(());
+        match self.terminating {
+            None => Ok(()),
+            Some(why) => Err(ApiError::forbidden(&self.facts.group_resource(), name, why)),
         }
-        let why = "create not allowed while custom resource definition is terminating";
-        Err(ApiError::forbidden(&self.facts.group_resource(), name, why))
     }
 
     /// The kind in the endpoint's version.

@@ -3,19 +3,15 @@
 use planesmith_machinery::feature::Feature;
 
 /// All features of this module.
-pub static ALL: [&Feature; 14] = [
+pub static ALL: [&Feature; 10] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
-    &AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION,
     &CBOR_SERVING,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
     &CONSTRAINED_IMPERSONATION,
-    &EXTEND_WEBSOCKETS_TO_KUBELET,
     &OPENAPI_ENUMS,
-    &PORT_FORWARD_WEBSOCKETS,
     &STORAGE_VERSION_HASH,
-    &TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS,
     &UNAUTHENTICATED_HTTP2_DOS_MITIGATION,
     &WATCH_LIST,
 ];
@@ -24,9 +20,6 @@ pub static ALL: [&Feature; 14] = [
 pub(crate) const ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION: Feature = Feature::off("AllowUnsafeMalformedObjectDeletion");
 /// Large answers are compressed for clients that accept gzip.
 pub(crate) const API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
-/// Streams into pods require the permission to create them, whichever method opens them.
-pub const AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION: Feature =
-    Feature::on("AuthorizePodWebsocketUpgradeCreatePermission");
 /// Clients may use CBOR.
 pub(crate) const CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
 /// A page lists the server's flags.
@@ -35,17 +28,10 @@ pub(crate) const COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
 pub(crate) const COMPONENT_STATUSZ: Feature = Feature::on("ComponentStatusz");
 /// Impersonation may be granted for single actions.
 pub(crate) const CONSTRAINED_IMPERSONATION: Feature = Feature::on("ConstrainedImpersonation");
-/// Streams over WebSocket are passed through to kubelets that declare support for it.
-pub const EXTEND_WEBSOCKETS_TO_KUBELET: Feature = Feature::on("ExtendWebSocketsToKubelet");
 /// OpenAPI documents list the values of enumerations.
 pub(crate) const OPENAPI_ENUMS: Feature = Feature::on("OpenAPIEnums");
-/// Port forwarding over WebSocket is passed on as SPDY.
-pub(crate) const PORT_FORWARD_WEBSOCKETS: Feature = Feature::on("PortForwardWebsockets");
 /// Discovery reports a hash of the version in which objects are stored.
 pub(crate) const STORAGE_VERSION_HASH: Feature = Feature::on("StorageVersionHash");
-/// Remote commands over WebSocket are translated into SPDY.
-pub(crate) const TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS: Feature =
-    Feature::on("TranslateStreamCloseWebsocketRequests");
 /// HTTP/2 connections of clients without valid credentials are closed after one request.
 pub(crate) const UNAUTHENTICATED_HTTP2_DOS_MITIGATION: Feature = Feature::on("UnauthenticatedHTTP2DOSMitigation");
 /// Watches begin with the existing objects if the client requests it.

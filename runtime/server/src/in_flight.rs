@@ -1,5 +1,6 @@
 //! The limits on requests in flight, and the permits of those that are handled.
 
+mod heartbeats;
 mod places;
 mod watch_start;
 
@@ -7,10 +8,11 @@ use std::sync::Arc;
 
 use planesmith_access::user::{UNAUTHENTICATED_GROUP, UserInfo};
 
+pub use self::heartbeats::Heartbeats;
 use self::places::Places;
 pub use self::places::{Permit, Seats};
 pub(crate) use self::watch_start::{TimedStart, WatchStart};
-use crate::request::{RequestInfo, Verb};
+use crate::request::RequestInfo;
 
 /// Maximum numbers of requests in flight; 0 is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,36 +37,35 @@ impl Default for InFlightLimits {
 /// byte is sent (`sending`).
 ///
 /// Long-running requests do not count. Members of `system:masters` are always served, so that an administrator reaches
-/// an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own, so that load
-/// from others does not make a node appear dead. Clients without credentials cannot use that share.
+/// an overloaded server; so are health checks. [`Heartbeats`] have a share of their own, so that load from others does not make
+/// their senders appear dead. Clients without credentials cannot use that share.
 #[derive(Clone, Debug)]
 pub struct InFlight {
     reading: Arc<Places>,
     writing: Arc<Places>,
     heartbeats: Arc<Places>,
+    is_heartbeat: Heartbeats,
 }
 
 /// Health checks, which kube-apiserver's flow control exempts too.
 const HEALTH: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 
-/// Namespaces of leases that nodes, servers and controllers renew.
-const HEARTBEATS: [&str; 2] = ["kube-node-lease", "kube-system"];
-
 impl InFlight {
     /// Starts with no requests in flight.
     #[must_use]
-    pub fn new(limits: InFlightLimits) -> Self {
+    pub fn new(limits: InFlightLimits, is_heartbeat: Heartbeats) -> Self {
         Self {
             reading: Places::new(limits.reading),
             writing: Places::new(limits.writing),
             heartbeats: Places::new(limits.writing),
+            is_heartbeat,
         }
     }
 
     /// Counts without a limit: flow control decides which requests are served.
     #[must_use]
     pub fn unlimited() -> Self {
-        Self::new(InFlightLimits { reading: 0, writing: 0 })
+        Self::new(InFlightLimits { reading: 0, writing: 0 }, Heartbeats::default())
     }
 
     /// Counts a request that flow control gave `seats`. Returns them if the request is long-running, and does not count.
@@ -80,7 +81,7 @@ impl InFlight {
         if info.is_long_running() || is_health_check(info) {
             return None;
         }
-        if is_heartbeat(info) && !user.is_in(UNAUTHENTICATED_GROUP) {
+        if self.is_heartbeat.contains(info) && !user.is_in(UNAUTHENTICATED_GROUP) {
             return Some(&self.heartbeats);
         }
         Some(self.of_method(info))
@@ -108,14 +109,6 @@ fn is_health_check(info: &RequestInfo) -> bool {
     !info.is_resource() && HEALTH.into_iter().any(is_below)
 }
 
-fn is_heartbeat(info: &RequestInfo) -> bool {
-    info.resource() == "leases"
-        && info.group() == "coordination.k8s.io"
-        && info.subresource().is_empty()
-        && HEARTBEATS.contains(&info.namespace())
-        && matches!(info.verb(), Verb::Get | Verb::Create | Verb::Update | Verb::Patch)
-}
-
 #[cfg(test)]
 mod tests {
     use http::{Method, Uri};
@@ -124,7 +117,8 @@ mod tests {
 
     #[test]
     fn health_checks_and_heartbeats_are_served_whatever_else_is_in_flight() {
-        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
+        let is_heartbeat = Heartbeats::new(|info| info.resource() == "beats" && !info.name().is_empty());
+        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 }, is_heartbeat);
         let enter_as = |user: &UserInfo, method: Method, path: &'static str| {
             let info = RequestInfo::new(&method, &Uri::from_static(path));
             in_flight.share(user, &info).map(|places| places.take(user))
@@ -138,18 +132,13 @@ mod tests {
         for path in ["/healthz", "/livez", "/readyz", "/readyz/ping", "/livez?verbose"] {
             assert!(enter(Method::GET, path).is_none(), "{path}");
         }
-        let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node";
-        let without_credentials = enter_as(&UserInfo::anonymous(), Method::PUT, lease);
+        let beat = "/apis/test.example.com/v1/namespaces/a/beats/node";
+        let without_credentials = enter_as(&UserInfo::anonymous(), Method::PUT, beat);
         assert!(matches!(without_credentials, Some(None)), "that is no node");
-        let renewed = enter(Method::PUT, lease);
+        let renewed = enter(Method::PUT, beat);
         assert!(matches!(renewed, Some(Some(_))));
-        assert!(matches!(enter(Method::PUT, lease), Some(None)), "they are bounded, too");
-        for path in [
-            "/readyzz",
-            "/api/v1/namespaces/kube-node-lease/leases/node",
-            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
-            "/apis/coordination.k8s.io/v1/namespaces/default/leases/node",
-        ] {
+        assert!(matches!(enter(Method::PUT, beat), Some(None)), "they are bounded, too");
+        for path in ["/readyzz", "/apis/test.example.com/v1/namespaces/a/beats"] {
             assert!(matches!(enter(Method::GET, path), Some(None)), "{path}");
         }
     }

@@ -1,8 +1,8 @@
 //! Proxying: requests that another server answers, such as a program in a pod or an agent on a node.
 //!
 //! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`forward`] (request and answer),
-//! [`tunnel`] (connections that are upgraded, for streams), [`tunnel_spdy`] (the same inside of WebSocket), [`fetch`]
-//! (a streamed answer to a GET), [`OutboundRequest`] (one response, buffered).
+//! [`tunnel`] (connections that are upgraded, for streams), [`fetch`] (a streamed answer to a GET), [`OutboundRequest`] (one
+//! response, buffered).
 
 mod answer;
 mod connection_pool;
@@ -16,7 +16,6 @@ mod page;
 mod page_limits;
 mod rewrite;
 mod server_verifier;
-mod spdy_tunnel;
 mod tags;
 mod trust;
 mod upgrade;
@@ -43,10 +42,8 @@ pub use self::link::{Link, LinkError};
 pub use self::lookup::NameResolver;
 pub use self::outbound_request::{BufferedResponse, OutboundRequest, post};
 use self::rewrite::Rewriter;
-pub use self::spdy_tunnel::{is_spdy_tunnel, tunnel_spdy};
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
-pub(crate) use self::upgrade::is_switched_to;
-pub use self::upgrade::tunnel;
+pub use self::upgrade::{UpgradeAnswer, is_switched_to, switch, tunnel};
 
 /// Headers that belong to one connection.
 const HOP_BY_HOP: [HeaderName; 8] = [
@@ -82,14 +79,20 @@ impl Target {
         self.destination.authority()
     }
 
-    /// The whole URL, for messages.
-    pub(crate) fn url(&self) -> String {
+    /// Returns the whole URL, for messages.
+    #[must_use]
+    pub fn url(&self) -> String {
         let scheme = if self.secure { "https" } else { "http" };
         let mark = if self.query.is_empty() { "" } else { "?" };
         format!("{scheme}://{}{}{mark}{}", self.authority(), self.path, self.query)
     }
 
-    pub(crate) fn uri(&self) -> Result<Uri, http::Error> {
+    /// Returns the path and the query, for a request.
+    ///
+    /// # Errors
+    ///
+    /// They are not valid in a URI.
+    pub fn uri(&self) -> Result<Uri, http::Error> {
         let mut text = match self.path.as_str() {
             "" => "/".to_owned(),
             path => path.to_owned(),

@@ -1,6 +1,6 @@
-//! WebSocket in one direction: the server sends messages, and ignores those of the client.
+//! WebSocket: the handshake of every such connection, and connections in one direction, on which the server sends messages and
+//! ignores those of the client.
 
-mod channels;
 mod handshake;
 mod messages;
 
@@ -19,12 +19,11 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-pub(crate) use self::channels::{ChannelHandshake, config};
-use self::handshake::Handshake;
-pub(crate) use self::handshake::{offered_protocols, offers_protocol, requests_web_socket};
+pub(crate) use self::handshake::requests_web_socket;
+pub use self::handshake::{Handshake, Refusal, offered_protocols, offers_protocol};
 use self::messages::messages;
 pub(crate) use self::messages::push_message;
 use crate::response;
@@ -35,6 +34,9 @@ const CHUNK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum size of a client's message, in bytes. They are ignored, and each connection has memory for one.
 const MAX_IGNORED: usize = 64 << 10;
+
+/// Maximum bytes that wait until the client reads them, besides the message that is being written.
+const MAX_WAITING: usize = 1 << 20;
 
 /// Upgrades to WebSocket and sends the messages in `chunks` (see [`push_message`]), until they end or the client closes the
 /// connection.
@@ -63,7 +65,9 @@ async fn serve(
     chunks: impl Stream<Item = Bytes>,
     timeout: Duration,
 ) -> Result<(), Error> {
-    let config = config()
+    let config = WebSocketConfig::default()
+        .write_buffer_size(0)
+        .max_write_buffer_size(MAX_WAITING)
         .read_buffer_size(4 << 10)
         .max_message_size(Some(MAX_IGNORED))
         .max_frame_size(Some(MAX_IGNORED));

@@ -65,6 +65,8 @@ pub(crate) struct Group {
 pub(crate) struct Version {
     /// The name, e.g. `v1`.
     pub(crate) name: String,
+    /// The path of the constant with its priorities in lists; `None` if it declares none.
+    pub(crate) priority: Option<RustPath>,
     /// The kinds, by name.
     pub(crate) kinds: Vec<Kind>,
 }

@@ -133,6 +133,13 @@ fn program(package: &PackageModel) -> String {
         "planesmith_control_plane",
         &["Documents", "GroupVersion", "Program"],
     ));
+    let mut all = package.groups.iter().flat_map(|group| &group.versions);
+    if all.any(|version| version.priority.is_none()) {
+        text.push_str(&use_line(
+            "planesmith_machinery::group_version",
+            &["GroupVersionPriority"],
+        ));
+    }
     text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
     let versions = package
         .groups
@@ -141,10 +148,12 @@ fn program(package: &PackageModel) -> String {
     let entries = versions.map(|(group, version)| {
         let path = format!("{}::{}", group.module, version.name);
         format!(
-            "group: \"{}\",\nversion: \"{}\",\non_by_default: {},\nregister: {path}::register,\ninstall: {path}::install,\n",
+            "group: \"{}\",\nversion: \"{}\",\non_by_default: {},\npriority: {},\nregister: {path}::register,\n\
+             install: {path}::install,\n",
             group.name,
             version.name,
-            is_on_by_default(package, version)
+            is_on_by_default(package, version),
+            priority(package, version)
         )
     });
     text.push_str(&format!(
@@ -200,6 +209,23 @@ fn is_on_by_default(package: &PackageModel, version: &Version) -> bool {
     package.package.role == Role::Own || is_stable
 }
 
+/// Returns the priorities of a group version: those that its module declares, else those of custom resources.
+fn priority(package: &PackageModel, version: &Version) -> String {
+    match &version.priority {
+        Some(constant) => in_crate(package, constant),
+        None => "GroupVersionPriority::CUSTOM".to_owned(),
+    }
+}
+
+/// Returns a path as files that are generated for the crate write it.
+fn in_crate(package: &PackageModel, path: &RustPath) -> String {
+    let (path, crate_name) = (path.to_string(), package.package.crate_name());
+    match path.strip_prefix(&crate_name) {
+        Some(inner) if package.package.role == Role::Own => format!("crate{inner}"),
+        _ => path,
+    }
+}
+
 /// Renders the binary.
 fn main(package: &PackageModel, paths: &OutputPaths) -> String {
     let (name, module) = (binary(package), &paths.module);
@@ -213,15 +239,8 @@ fn main(package: &PackageModel, paths: &OutputPaths) -> String {
 
 /// Renders the list of types that have `kind` and `apiVersion` but are not objects.
 fn messages(package: &PackageModel) -> String {
-    let crate_name = package.package.crate_name();
-    let own = package.package.role == Role::Own;
     let listed: String = package.messages.iter().fold(String::new(), |listed, path| {
-        let path = path.to_string();
-        let path = match path.strip_prefix(&crate_name) {
-            Some(inner) if own => format!("crate{inner}"),
-            _ => path,
-        };
-        format!("{listed}        Box::new({path}::default()),\n")
+        format!("{listed}        Box::new({}::default()),\n", in_crate(package, path))
     });
     format!(
         "//! Types with a kind and an API version that are not objects: reviews, options, records.\n//!\n{}\n\

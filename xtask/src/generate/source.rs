@@ -16,7 +16,7 @@ use anyhow::Result;
 
 use super::package::{self, Package, Role};
 use super::problem::Problem;
-pub(crate) use module::{Derive, Item, Module, Written};
+pub(crate) use module::{Derive, Item, Module, PRIORITY, Written};
 use reader::Reader;
 
 /// The absolute path of an item: `planesmith_api_defs::core::v1::ConfigMap`.

@@ -1,14 +1,15 @@
 //! Walks a parsed file and notes its facts.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Expr, FnArg, ImplItem, Item, ItemUse, Lit, Meta, Pat, Signature, Token, TraitItem, UseTree, Visibility,
+    Attribute, Expr, FnArg, ImplItem, Item, ItemUse, Lit, LitStr, Meta, Pat, Signature, Token, TraitItem, UseTree,
+    Visibility,
 };
 
-use super::{DocComment, Module, Name, Opening, Reference, Sort, Source, token_path};
+use super::{DocComment, Module, Name, Opening, Reference, Sort, Source, Word, token_path};
 
 /// The facts about `file`; the number of lines is left at 0.
 pub(super) fn visit(file: &syn::File) -> Source {
@@ -101,7 +102,31 @@ impl Visitor {
         self.reference(path, line, bound, public);
     }
 
+    fn word(&mut self, literal: &LitStr) {
+        let text = literal.value();
+        if self.tests == 0 && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic()) {
+            let line = literal.span().start().line;
+            self.source.words.push(Word { text, line });
+        }
+    }
+
+    /// Notes the words among the literals of a macro or an attribute.
+    fn words(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.words(group.stream()),
+                TokenTree::Literal(literal) => {
+                    if let Lit::Str(literal) = Lit::new(literal) {
+                        self.word(&literal);
+                    }
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+            }
+        }
+    }
+
     fn tokens(&mut self, tokens: TokenStream) {
+        self.words(tokens.clone());
         for (path, line) in token_path::find(tokens) {
             self.reference(path, line, None, false);
         }
@@ -258,6 +283,10 @@ impl<'a> Visit<'a> for Visitor {
     fn visit_macro(&mut self, called: &'a syn::Macro) {
         visit::visit_macro(self, called);
         self.tokens(called.tokens.clone());
+    }
+
+    fn visit_lit_str(&mut self, literal: &'a LitStr) {
+        self.word(literal);
     }
 
     fn visit_path(&mut self, path: &'a syn::Path) {

@@ -40,6 +40,34 @@ pub(super) struct Policy {
     /// Refused words of names, in lower case.
     #[serde(default)]
     pub(super) words: Vec<RefusedName>,
+    /// Names of built-in kinds.
+    #[serde(default)]
+    pub(super) kinds: KindNames,
+}
+
+/// The crates that must not know built-in kinds, and what they may know.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KindNames {
+    /// By crate: the names that it may have in texts, because of its paragraph in ARCHITECTURE.md.
+    #[serde(default)]
+    pub(super) crates: BTreeMap<String, Vec<String>>,
+    /// Files that have further names.
+    #[serde(default)]
+    pub(super) files: Vec<KindException>,
+}
+
+/// Names of kinds that one file may have.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KindException {
+    /// The file, relative to the workspace.
+    pub(super) file: String,
+    /// The names.
+    pub(super) names: Vec<String>,
+    /// The reason.
+    #[serde(rename = "reason")]
+    _reason: String,
 }
 
 /// The crates that one crate may use.

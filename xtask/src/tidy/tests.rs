@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::debts::Debts;
 use super::deny_list::DenyList;
@@ -7,7 +7,7 @@ use super::graph::{Graph, Site};
 use super::knots::Graphs;
 use super::module_tree::ModuleTree;
 use super::policy::Policy;
-use super::{cut, docs, drawing, files, knots, layers, names, packages, tally, test_names};
+use super::{cut, docs, drawing, files, kinds, knots, layers, names, packages, tally, test_names};
 use crate::metadata::{Crate, Dependency, Package, Root};
 use crate::sources::{Source, Sources};
 
@@ -481,4 +481,39 @@ fn packages_are_checked_without_cargo_deny() {
             "boring has no reason",
         ]
     );
+}
+
+#[test]
+fn names_of_kinds_are_refused_in_generic_crates() {
+    let policy = policy(
+        "[kinds]\nfiles = [{ file = \"src/b.rs\", names = [\"pods\", \"nodes\"], reason = \"of the API\" }]\n\
+         [kinds.crates]\ngarage = [\"Lease\"]",
+    );
+    let sources = sources(&[
+        (
+            "src/a.rs",
+            "fn f() { g(\"pods\"); json!({\"kind\": \"Lease\", \"a\": \"Pod\"}) } #[cfg(test)] mod tests { const A: &str = \"pods\"; }",
+        ),
+        ("src/b.rs", "const A: &str = \"pods\"; const B: &str = \"my pods\";"),
+        ("src/a/tests.rs", "const A: &str = \"nodes\";"),
+    ]);
+    let names = ["Lease", "Node", "Pod", "nodes", "pods"].map(str::to_owned);
+    let check = |owner| {
+        lines(&kinds::check(
+            owner,
+            &sources,
+            &policy.kinds,
+            &BTreeSet::from(names.clone()),
+        ))
+    };
+    let help = "make it a fact of the kind, or let a component bring it";
+    assert_eq!(
+        check("garage"),
+        [
+            format!("src/a.rs:1: garage must not know the kind of \"pods\"; {help}"),
+            format!("src/a.rs:1: garage must not know the kind of \"Pod\"; {help}"),
+            "tidy.toml: \"nodes\" is permitted in src/b.rs, which does not have it; remove the permission".to_owned(),
+        ]
+    );
+    assert!(check("shed").is_empty());
 }

@@ -80,7 +80,7 @@ pub struct AdmissionResponse {
     #[field(proto = 2, keep, optional)]
     pub allowed: bool,
     /// Reason of the refusal, which the client receives. Ignored when the request is allowed.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_name = "Result")]
     pub status: Option<Status>,
     /// Change to apply to the object, in the format that patchType names.
     #[field(proto = 4)]

@@ -37,7 +37,7 @@ pub struct SubjectAccessReviewSpec {
     #[field(proto = 3)]
     pub user: String,
     /// Groups of the user.
-    #[field(proto = 4, list_type = atomic, moved_to = "spec.groups")]
+    #[field(proto = 4, list_type = atomic, moved_to = "spec.groups", go_name = "Groups")]
     pub group: Vec<String>,
     /// Further information about the user.
     #[field(proto = 5, go_type = "map[string]ExtraValue")]

@@ -24,7 +24,7 @@ const MAX_NOTE: usize = 1024;
 
 /// A report about an object. Events are deleted after a short time and may be lost, so nothing should depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, strategy_extensions)]
+#[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, expires, strategy_extensions)]
 #[resource(selectable(
     "involvedObject.kind",
     "involvedObject.namespace",
@@ -90,7 +90,7 @@ pub struct Event {
     #[field(proto = 13)]
     pub related: Option<ObjectReference>,
     /// Name of the reporting controller, such as kubernetes.io/kubelet.
-    #[field(proto = 14, keep, optional)]
+    #[field(proto = 14, keep, optional, go_name = "ReportingController")]
     pub reporting_component: String,
     /// Instance of the reporting controller, such as kubelet-xyzf.
     #[field(proto = 15, keep, optional)]

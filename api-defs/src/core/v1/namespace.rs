@@ -17,7 +17,7 @@ const KUBERNETES: &str = "kubernetes";
 /// A scope for names. Objects in different namespaces may have the same name, and permissions and quotas are assigned
 /// per namespace. Deleting a namespace deletes everything in it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("ns"), cluster, name_rule = dns_label, subresource = "finalize", status)]
+#[resource(group = "", version = "v1", short("ns"), cluster, is_namespace, name_rule = dns_label, subresource = "finalize", status)]
 #[resource(
     selectable("status.phase"),
     returns_deleted,

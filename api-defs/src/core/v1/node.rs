@@ -84,7 +84,7 @@ pub struct NodeSpec {
     #[field(proto = 6)]
     pub config_source: Option<NodeConfigSource>,
     /// Has no effect. Preserved for nodes that were registered by very old kubelets.
-    #[field(name = "externalID", proto = 2)]
+    #[field(name = "externalID", proto = 2, go_name = "DoNotUseExternalID")]
     pub external_id: String,
 }
 

@@ -69,6 +69,8 @@ pub(crate) use app_armor::check_app_armor_fields;
         "status.podIP",
         "status.nominatedNodeName"
     ),
+    partitioned_by = "spec.nodeName",
+    deleted_first,
     column(name),
     column(name = "Ready", type = "string", doc = "Ready containers of all containers.", with = columns::ready),
     column(name = "Status", type = "string", doc = "Status in one word.", with = columns::status),

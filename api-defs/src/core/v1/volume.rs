@@ -88,7 +88,7 @@ pub struct VolumeSource {
     #[field(proto = 13)]
     pub cinder: Option<CinderVolumeSource>,
     /// A directory of CephFS. No longer supported.
-    #[field(proto = 14)]
+    #[field(proto = 14, go_name = "CephFS")]
     pub cephfs: Option<CephFSVolumeSource>,
     /// A dataset of Flocker. No longer supported.
     #[field(proto = 15)]
@@ -127,7 +127,7 @@ pub struct VolumeSource {
     #[field(name = "scaleIO", proto = 25)]
     pub scale_io: Option<ScaleIOVolumeSource>,
     /// A volume of StorageOS. No longer supported.
-    #[field(proto = 27)]
+    #[field(proto = 27, go_name = "StorageOS")]
     pub storageos: Option<StorageOSVolumeSource>,
     /// A volume that a CSI driver provides for the lifetime of the pod.
     #[field(proto = 28)]

@@ -32,6 +32,7 @@ use crate::core::v1::{EventSource, ObjectReference};
     version = "v1",
     short("ev"),
     create_on_update,
+    expires,
     storage_version = core::v1::Event,
     strategy_extensions
 )]

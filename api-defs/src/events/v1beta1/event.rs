@@ -29,6 +29,7 @@ use planesmith_machinery::time::Time;
     short("ev"),
     name_rule = path_segment,
     create_on_update,
+    expires,
     storage_version = core::v1::Event,
     unserved,
     deprecated = "events.k8s.io/v1beta1 Event is deprecated in v1.22+, unavailable in v1.25+"

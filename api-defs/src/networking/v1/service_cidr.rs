@@ -42,7 +42,7 @@ pub struct ServiceCIDR {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceCIDRSpec {
     /// One range, or one for each IP family. Immutable, except that a second one can be added.
-    #[field(proto = 1, list_type = atomic)]
+    #[field(proto = 1, list_type = atomic, go_name = "CIDRs")]
     pub cidrs: Vec<String>,
 }
 

@@ -46,7 +46,7 @@ pub struct NetworkDeviceData {
     #[field(proto = 1)]
     pub interface_name: String,
     /// IP addresses of the interface with prefix lengths.
-    #[field(proto = 2, list_type = atomic)]
+    #[field(proto = 2, list_type = atomic, go_name = "IPs")]
     pub ips: Vec<String>,
     /// Hardware address of the interface.
     #[field(proto = 3)]

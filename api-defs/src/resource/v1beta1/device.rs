@@ -67,28 +67,28 @@ pub struct BasicDevice {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAttribute {
     /// An integer.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_name = "IntValue")]
     pub int: Option<i64>,
     /// A boolean.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_name = "BoolValue")]
     pub bool: Option<bool>,
     /// A string of at most 64 bytes.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_name = "StringValue")]
     pub string: Option<String>,
     /// A semantic version (semver.org 2.0.0) of at most 64 bytes.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_name = "VersionValue")]
     pub version: Option<String>,
     /// Several integers. Belongs to an alpha feature that is disabled here: values are dropped.
-    #[field(proto = 6, list_type = atomic)]
+    #[field(proto = 6, list_type = atomic, go_name = "IntValues")]
     pub ints: Vec<i64>,
     /// Several booleans. Belongs to an alpha feature that is disabled here: values are dropped.
-    #[field(proto = 7, list_type = atomic)]
+    #[field(proto = 7, list_type = atomic, go_name = "BoolValues")]
     pub bools: Vec<bool>,
     /// Several strings. Belongs to an alpha feature that is disabled here: values are dropped.
-    #[field(proto = 8, list_type = atomic)]
+    #[field(proto = 8, list_type = atomic, go_name = "StringValues")]
     pub strings: Vec<String>,
     /// Several versions. Belongs to an alpha feature that is disabled here: values are dropped.
-    #[field(proto = 9, list_type = atomic)]
+    #[field(proto = 9, list_type = atomic, go_name = "VersionValues")]
     pub versions: Vec<String>,
 }
 

@@ -42,6 +42,10 @@ const RESOURCE: Grammar = Grammar {
         "resets",
         "status_resets",
         "rows_by",
+        "partitioned_by",
+        "is_namespace",
+        "expires",
+        "deleted_first",
         "strategy",
         "strategy_extensions",
     ],
@@ -131,6 +135,7 @@ pub(crate) struct ResourceAttrs {
     pub(crate) resets: Vec<Spanned<String>>,
     pub(crate) status_resets: Vec<Spanned<String>>,
     pub(crate) rows_by: Option<Spanned<String>>,
+    pub(crate) partitioned_by: Option<Spanned<String>>,
     pub(crate) strategy: bool,
     pub(crate) strategy_extensions: bool,
     /// The keys present, including those with invalid values, which do not count as missing.
@@ -217,6 +222,7 @@ impl ResourceAttrs {
             "selectable" => self.selectable = entry.texts("spec.nodeName", diagnostics),
             "resets" => self.resets = entry.texts("spec", diagnostics),
             "status_resets" => self.status_resets = entry.texts("metadata.labels", diagnostics),
+            "partitioned_by" => self.partitioned_by = entry.text("spec.nodeName", diagnostics),
             "rows_by" => self.rows_by = entry.text("spec.priority", diagnostics),
             "column" => {
                 let nested = entry.nested(&COLUMN, diagnostics);
@@ -247,6 +253,9 @@ impl ResourceAttrs {
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
             "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
             "status_on_create" => behavior.status_on_create = entry.flag(diagnostics).is_some(),
+            "is_namespace" => behavior.is_namespace = entry.flag(diagnostics).is_some(),
+            "expires" => behavior.expires = entry.flag(diagnostics).is_some(),
+            "deleted_first" => behavior.deleted_first = entry.flag(diagnostics).is_some(),
             "read_only" => self.read_only = entry.flag(diagnostics),
             "create_only" => self.create_only = entry.flag(diagnostics),
             _ => {}

@@ -51,6 +51,7 @@ pub(super) fn check(
     path::selectable(&attrs, &structure, diagnostics);
     path::resets(&attrs, &structure, diagnostics);
     path::rows_by(&attrs, &structure, diagnostics);
+    path::partitioned_by(&attrs, diagnostics);
     let columns = column::columns(&attrs.columns, &structure, diagnostics);
     let paths = PathCheck::all(&attrs, &structure);
     let names = Names::from_attrs(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
@@ -80,6 +81,7 @@ pub(super) fn check(
             resets: values(&attrs.resets),
             status_resets: values(&attrs.status_resets),
             rows_by: attrs.rows_by.map(|path| path.value).unwrap_or_default(),
+            partitioned_by: attrs.partitioned_by.map(|path| path.value).unwrap_or_default(),
             create_only: attrs.create_only.is_some(),
             read_only: attrs.read_only.is_some(),
             ..attrs.behavior

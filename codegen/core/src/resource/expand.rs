@@ -245,6 +245,9 @@ fn behavior(model: &ResourceModel) -> TokenStream {
         ("status_on_create", behavior.status_on_create),
         ("create_only", behavior.create_only),
         ("read_only", behavior.read_only),
+        ("is_namespace", behavior.is_namespace),
+        ("expires", behavior.expires),
+        ("deleted_first", behavior.deleted_first),
     ];
     let flags = flags.iter().filter(|(_, set)| *set).map(|(name, _)| {
         let name = format_ident!("{name}");
@@ -260,9 +263,13 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             quote!(#name: &[#(#paths),*],)
         });
     let mut paths = paths.peekable();
-    let rows_by = &behavior.rows_by;
-    let rows_by = (!rows_by.is_empty()).then(|| quote!(rows_by: #rows_by,));
-    if flags.peek().is_none() && paths.peek().is_none() && rows_by.is_none() {
+    let path = |name: &str, path: &str| {
+        let name = format_ident!("{name}");
+        (!path.is_empty()).then(|| quote!(#name: #path,))
+    };
+    let rows_by = path("rows_by", &behavior.rows_by);
+    let partitioned_by = path("partitioned_by", &behavior.partitioned_by);
+    if flags.peek().is_none() && paths.peek().is_none() && rows_by.is_none() && partitioned_by.is_none() {
         return quote!(__resource::Behavior::NONE);
     }
     quote! {
@@ -270,6 +277,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             #(#flags)*
             #(#paths)*
             #rows_by
+            #partitioned_by
             ..__resource::Behavior::NONE
         }
     }

@@ -185,4 +185,12 @@ pub struct BehaviorModel {
     pub status_resets: Vec<String>,
     /// The path of the number that orders table rows; empty for name order.
     pub rows_by: String,
+    /// The selectable path whose value says which client watches an object; empty if clients watch all objects.
+    pub partitioned_by: String,
+    /// Objects are namespaces.
+    pub is_namespace: bool,
+    /// Objects expire by themselves.
+    pub expires: bool,
+    /// Objects of a terminating namespace are deleted before those of other kinds.
+    pub deleted_first: bool,
 }

@@ -47,6 +47,7 @@ const FIELD: Grammar = Grammar {
         "patch_merge_key",
         "moved_to",
         "discriminator",
+        "go_name",
         "go_type",
     ],
     repeated: &[],
@@ -120,6 +121,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) patch_merge_key: Option<Spanned<String>>,
     pub(crate) moved_to: Option<Spanned<String>>,
     pub(crate) discriminator: Option<Span>,
+    pub(crate) go_name: Option<Spanned<String>>,
     pub(crate) go_type: Option<Spanned<String>>,
 }
 
@@ -225,6 +227,7 @@ impl FieldAttrs {
                 "patch_merge_key" => field.patch_merge_key = entry.text("name", diagnostics),
                 "moved_to" => field.moved_to = entry.text("spec.newPlace", diagnostics),
                 "discriminator" => field.discriminator = entry.flag(diagnostics),
+                "go_name" => field.go_name = entry.text("CephMonitors", diagnostics),
                 "go_type" => field.go_type = entry.text("PullPolicy", diagnostics),
                 _ => field.bounds.take(&entry, diagnostics),
             }

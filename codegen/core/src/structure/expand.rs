@@ -135,6 +135,10 @@ fn table(model: &StructModel) -> TokenStream {
     let atomic = model.atomic.then(|| quote!(atomic: true,));
     let internal = model.internal.as_ref();
     let internal = internal.map(|path| quote!(internal: ::core::option::Option::Some(&#path),));
+    let go_names = model.fields.iter().filter(|field| !field.go_name.is_empty());
+    let go_names = go_names.map(|FieldModel { name, go_name, .. }| quote!((#name, #go_name)));
+    let mut go_names = go_names.peekable();
+    let go_names = go_names.peek().is_some().then(|| quote!(go_names: &[#(#go_names),*],));
     let fields = model.fields.iter().map(field_facts);
     quote! {
         ::planesmith_machinery::facts::StructFacts {
@@ -144,6 +148,7 @@ fn table(model: &StructModel) -> TokenStream {
             #type_meta
             #atomic
             #internal
+            #go_names
             fields: &[#(#fields),*],
             ..::planesmith_machinery::facts::StructFacts::NONE
         }

@@ -75,6 +75,8 @@ pub struct FieldModel {
     pub moved_to: Option<String>,
     /// True if the field names the member of the union that is set.
     pub discriminator: bool,
+    /// The Go name of the field; empty if it follows from the JSON name.
+    pub go_name: String,
     /// The Go name of the field's type; empty if it follows from the shape.
     pub go_type: String,
 }

@@ -189,6 +189,10 @@ const _: () = {
             returns_deleted: true,
             no_delete_collection: true,
             status_on_create: true,
+            is_namespace: true,
+            expires: true,
+            deleted_first: true,
+            partitioned_by: "spec.customer",
             ..__resource::Behavior::NONE
         },
         schema: __facts,

@@ -5,6 +5,7 @@
 #[resource(status, scale(spec = "spec.lines", status = "status.lines", selector = "status.selector"))]
 #[resource(subresource = "log", selectable("spec.customer"), name_rule = dns_label_1035, strategy, strategy_extensions)]
 #[resource(generation, create_on_update, conditional_update, returns_deleted, no_delete_collection, status_on_create)]
+#[resource(partitioned_by = "spec.customer", is_namespace, expires, deleted_first)]
 #[resource(column(name), column(name = "Lines", type = "integer", format = "int32", doc = "How many.", path = "spec.lines"))]
 #[resource(column(name = "Ready", type = "string", path = "status.conditions[?(@.type=='Ready')].status"))]
 #[resource(column(name = "State", type = "string", priority = 1, with = columns::state), column(age))]

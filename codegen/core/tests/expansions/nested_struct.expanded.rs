@@ -4,6 +4,7 @@ const _: () = {
         module: ::core::module_path!(),
         doc: "The destination of an order.\n\nBoth lines are needed.",
         atomic: true,
+        go_names: &[("postCode", "ZIP")],
         fields: &[
             ::planesmith_machinery::facts::FieldFacts {
                 name: "street",

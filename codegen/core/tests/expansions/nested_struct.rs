@@ -8,7 +8,7 @@ struct Address {
     street: String,
     #[field(name = "countryISO", keep, one_of("DE", "FR"), default = "DE", immutable)]
     country: String,
-    #[field(omit_zero, minimum = 1, maximum = 99999)]
+    #[field(omit_zero, minimum = 1, maximum = 99999, go_name = "ZIP")]
     post_code: Option<i32>,
     #[field(list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     notes: Vec<Note>,

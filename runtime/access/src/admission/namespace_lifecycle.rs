@@ -52,7 +52,7 @@ impl NamespaceLifecycle {
 
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let resource = attributes.resource;
-        let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
+        let is_namespace = resource.behavior.is_namespace;
         if is_namespace && attributes.operation == Operation::Delete && UNDELETABLE.contains(&attributes.name) {
             return Err(attributes.forbidden(None, "this namespace may not be deleted"));
         }
@@ -135,7 +135,7 @@ mod tests {
 
     /// The namespace kind.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
-    #[resource(group = "", version = "v1", kind = "Namespace", cluster)]
+    #[resource(group = "", version = "v1", kind = "Namespace", cluster, is_namespace)]
     struct Namespace {
         /// Metadata.
         #[field(proto = 1)]

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use planesmith_control_plane::group_priorities::place;
 use planesmith_control_plane::group_version::GroupVersion;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::reconciler::Reconcile;
 use planesmith_control_plane::resource_client::{ResourceClient, text};
+use planesmith_machinery::group_version::GroupVersionPriority;
 use planesmith_server::stores::Stores;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -70,7 +70,8 @@ impl AutoRegistration {
     ) -> Self {
         let built_in = served.iter().filter(|version| version.group != crate::GROUP);
         let built_in = built_in.map(|version| {
-            let object = api_service(version.group, version.version, MANAGED_AT_START);
+            let place = (version.group, version.version, version.priority);
+            let object = api_service(place, MANAGED_AT_START);
             (text(&object, "/metadata/name").to_owned(), object)
         });
         let group = "apiextensions.k8s.io";
@@ -99,7 +100,7 @@ impl AutoRegistration {
         }
         let (version, group) = name.split_once('.')?;
         let is_wanted = self.state().wanted.contains_key(name);
-        is_wanted.then(|| api_service(group, version, MANAGED_ALWAYS))
+        is_wanted.then(|| api_service((group, version, GroupVersionPriority::CUSTOM), MANAGED_ALWAYS))
     }
 
     /// Reads a definition again. Returns the names of the APIServices of its former and present group versions.
@@ -215,16 +216,15 @@ fn name_of((group, version): &(String, String)) -> String {
     format!("{version}.{group}")
 }
 
-fn api_service(group: &str, version: &str, managed: &str) -> Value {
-    let (group_priority, version_priority) = place(group, version);
+fn api_service((group, version, priority): (&str, &str, GroupVersionPriority), managed: &str) -> Value {
     let mut object = json!({
         "apiVersion": super::API_VERSION,
         "kind": "APIService",
         "metadata": {"name": format!("{version}.{group}"), "labels": {MANAGED: managed}},
         "spec": {
             "version": version,
-            "groupPriorityMinimum": group_priority,
-            "versionPriority": version_priority,
+            "groupPriorityMinimum": priority.group,
+            "versionPriority": priority.version,
         },
     });
     if !group.is_empty() {
@@ -259,13 +259,13 @@ mod tests {
 
     #[test]
     fn built_in_versions_have_their_places() {
-        let core = api_service("", "v1", MANAGED_AT_START);
+        let core = api_service(("", "v1", GroupVersionPriority::new(18_000, 1)), MANAGED_AT_START);
         assert_eq!(text(&core, "/metadata/name"), "v1.");
         assert_eq!(
             core["spec"],
             json!({"version": "v1", "groupPriorityMinimum": 18_000, "versionPriority": 1})
         );
-        let custom = api_service("shop.example.com", "v1", MANAGED_ALWAYS);
+        let custom = api_service(("shop.example.com", "v1", GroupVersionPriority::CUSTOM), MANAGED_ALWAYS);
         assert_eq!(
             (
                 &custom["spec"]["groupPriorityMinimum"],

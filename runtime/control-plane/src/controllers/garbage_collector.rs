@@ -217,11 +217,9 @@ fn outcome_of(object: &ObjectId, result: Result<Outcome, LoopbackError>) -> Outc
     }
 }
 
-/// True if objects of the kind are collected. Events are not: they expire by themselves, and are too many to follow.
+/// True if objects of the kind are collected. Those that expire by themselves are not, such as events: they are too many to follow.
 fn is_collected(kind: &ServedKind) -> bool {
-    let group = &*kind.store.facts().group;
-    let is_event = kind.resource.plural == "events" && matches!(group, "" | "events.k8s.io");
-    !is_event && kind.allows(NEEDED)
+    !kind.store.facts().behavior.expires && kind.allows(NEEDED)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,6 +1,7 @@
 //! Removes tokens in secrets that were unused for a year.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_machinery::time::Time;
@@ -12,6 +13,7 @@ use crate::bootstrap::token_tracking;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::periodic::Periodic;
 use crate::resource_client::{ResourceClient, text};
+use crate::secret_users::SecretUsers;
 use crate::service_accounts::token_secrets::{
     ACCOUNT_NAME, ACCOUNT_UID, INVALID_SINCE, LAST_USED, TYPE, day, label, start_of,
 };
@@ -25,9 +27,8 @@ const UNUSED: i64 = 365 * DAY;
 pub(super) struct UnusedTokens {
     secrets: ResourceClient,
     accounts: ResourceClient,
-    /// A program without pods has none.
-    pods: Option<ResourceClient>,
     config_maps: ResourceClient,
+    users: Vec<Arc<dyn SecretUsers>>,
 }
 
 /// An action on a token.
@@ -39,13 +40,13 @@ enum Step {
 
 impl UnusedTokens {
     /// `None` for a server without secrets or service accounts.
-    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
+    pub(super) fn new(stores: &Stores, loopback: &Loopback, users: &[Arc<dyn SecretUsers>]) -> Option<Self> {
         let objects = |plural| Some(ResourceClient::of(stores, loopback, "", "v1", plural)?.managed_by(MANAGER));
         Some(Self {
             secrets: objects("secrets")?,
             accounts: objects("serviceaccounts")?,
-            pods: objects("pods"),
             config_maps: objects("configmaps")?,
+            users: users.to_vec(),
         })
     }
 
@@ -73,13 +74,12 @@ impl UnusedTokens {
                 .any(|mentioned| mentioned["name"] == secret["metadata"]["name"])
     }
 
-    /// Returns the secrets that pods in a namespace use.
-    fn used_by_pods(&self, namespace: &str) -> BTreeSet<String> {
-        let mut names = BTreeSet::new();
-        for pod in self.pods.iter().flat_map(|pods| pods.all(namespace)) {
-            secret_names(&pod["spec"], &mut names);
-        }
-        names
+    /// Returns the secrets that objects in a namespace use.
+    fn used_in(&self, namespace: &str) -> BTreeSet<String> {
+        self.users
+            .iter()
+            .flat_map(|users| users.used_secrets(namespace))
+            .collect()
     }
 }
 
@@ -98,7 +98,7 @@ impl Periodic for UnusedTokens {
             let (namespace, name) = (text(&secret, "/metadata/namespace"), text(&secret, "/metadata/name"));
             let used = used
                 .entry(namespace.to_owned())
-                .or_insert_with(|| self.used_by_pods(namespace));
+                .or_insert_with(|| self.used_in(namespace));
             if used.contains(name) || !self.is_mentioned(&secret) {
                 continue;
             }
@@ -115,7 +115,7 @@ impl Periodic for UnusedTokens {
     }
 }
 
-/// Returns the action that is due on a token that no pod uses; `None` if there is none.
+/// Returns the action that is due on a token that no object uses; `None` if there is none.
 fn step(secret: &Value, now: Time) -> Option<Step> {
     let long_ago = now.as_second() - UNUSED;
     let made: Time = text(secret, "/metadata/creationTimestamp").parse().ok()?;
@@ -133,30 +133,6 @@ fn step(secret: &Value, now: Time) -> Option<Step> {
     match label(secret, INVALID_SINCE).filter(|since| start_of(since).is_some()) {
         None => Some(Step::MakeInvalid),
         Some(since) => (*since < *long_ago).then_some(Step::Remove),
-    }
-}
-
-/// Adds the names of all secrets that a part of a pod refers to.
-fn secret_names(part: &Value, names: &mut BTreeSet<String>) {
-    let mut add = |name: &Value| names.extend(name.as_str().map(str::to_owned));
-    match part {
-        Value::Object(members) => {
-            for (key, value) in members {
-                match key.as_str() {
-                    "secretName" => add(value),
-                    "secretRef" | "secretKeyRef" | "nodePublishSecretRef" => add(&value["name"]),
-                    // `secretName` in a volume, `name` in a projected source.
-                    "secret" => ["secretName", "name"].iter().for_each(|key| add(&value[*key])),
-                    "imagePullSecrets" => {
-                        (value.as_array().into_iter().flatten()).for_each(|secret| add(&secret["name"]))
-                    }
-                    _ => {}
-                }
-            }
-            members.values().for_each(|value| secret_names(value, names));
-        }
-        Value::Array(items) => items.iter().for_each(|item| secret_names(item, names)),
-        _ => {}
     }
 }
 
@@ -190,26 +166,5 @@ mod tests {
         ] {
             assert_eq!(step_of(OLD, &json!({INVALID_SINCE: since})), expected, "{since}");
         }
-    }
-
-    #[test]
-    fn pods_mention_secrets_in_many_places() {
-        let spec = json!({
-            "imagePullSecrets": [{"name": "a"}],
-            "containers": [{
-                "env": [{"valueFrom": {"secretKeyRef": {"name": "b", "key": "k"}}}],
-                "envFrom": [{"secretRef": {"name": "c"}}],
-            }],
-            "volumes": [
-                {"secret": {"secretName": "d"}},
-                {"projected": {"sources": [{"secret": {"name": "e"}}]}},
-                {"azureFile": {"secretName": "f"}},
-                {"csi": {"nodePublishSecretRef": {"name": "g"}}},
-                {"configMap": {"name": "no"}},
-            ],
-        });
-        let mut names = BTreeSet::new();
-        secret_names(&spec, &mut names);
-        assert_eq!(names.into_iter().collect::<String>(), "abcdefg");
     }
 }

@@ -8,6 +8,7 @@ use planesmith_control_plane::group_version::GroupVersion;
 use planesmith_control_plane::program::Documents;
 use planesmith_control_plane::{Program, Server};
 use planesmith_e2e::{Connection, Endpoint};
+use planesmith_machinery::group_version::GroupVersionPriority;
 use planesmith_server::lifecycle::{Signal, Signals};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -25,6 +26,7 @@ const PROGRAM: Program = Program {
         group: "",
         version: "v1",
         on_by_default: true,
+        priority: GroupVersionPriority::CUSTOM,
         register: |scheme| {
             scheme.add::<ConfigMap>().add::<Event>().add::<Namespace>().add::<Pod>();
             scheme.add::<Secret>().add::<Service>().add::<ServiceAccount>();

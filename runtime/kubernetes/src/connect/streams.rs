@@ -13,15 +13,16 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::features::{AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION, EXTEND_WEBSOCKETS_TO_KUBELET};
-use planesmith_server::proxy::{LinkError, Target, is_spdy_tunnel, tunnel, tunnel_spdy};
-use planesmith_server::remote_command::{self, StreamFlags};
+use planesmith_server::proxy::{LinkError, Target, tunnel};
 use planesmith_server::request::Verb;
+use planesmith_streams::remote_command::{self, StreamFlags};
+use planesmith_streams::spdy_tunnel::{is_spdy_tunnel, tunnel_spdy};
 
 use super::container;
 use super::kubelets::Kubelets;
 use super::parameters::{Parameters, Sent};
 use super::stored::Stored;
+use crate::features::{AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION, EXTEND_WEBSOCKETS_TO_KUBELET};
 
 const CREATE: &str = "create";
 

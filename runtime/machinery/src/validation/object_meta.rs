@@ -155,6 +155,10 @@ fn check_owners(meta: &ObjectMeta, errors: &mut FieldErrors) {
     }
 }
 
+/// Group, version and kind of objects that own no others, in every server of Kubernetes' conventions. Events expire on their own: as
+/// an owner, an event would delete its dependents at random, or prevent their deletion.
+const BANNED_OWNERS: [(&str, &str, &str); 1] = [("", "v1", "Event")];
+
 fn check_owner(owner: &OwnerReference, errors: &mut FieldErrors) {
     let version = GroupVersion::parse(&owner.api_version).unwrap_or_default();
     if version.version.is_empty() {
@@ -169,10 +173,14 @@ fn check_owner(owner: &OwnerReference, errors: &mut FieldErrors) {
             errors.at("ownerReferences").invalid(field, text, "must not be empty");
         }
     }
-    // Events expire on their own: as an owner, an event would delete its dependents at random, or prevent their
-    // deletion.
-    if version == GroupVersion::new("", "v1") && owner.kind == "Event" {
-        let complaint = format!("{} is disallowed from being an owner", version.with_kind("Event"));
+    let is_banned = |(group, banned, kind): &(&str, &str, &str)| {
+        *group == version.group && *banned == version.version && *kind == owner.kind
+    };
+    if BANNED_OWNERS.iter().any(is_banned) {
+        let complaint = format!(
+            "{} is disallowed from being an owner",
+            version.with_kind(owner.kind.clone())
+        );
         errors.invalid("ownerReferences", owner as &dyn Value, complaint);
     }
 }

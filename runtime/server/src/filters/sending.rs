@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::connection::Connection;
     use crate::filters::ReadInfo;
-    use crate::in_flight::{InFlight, InFlightLimits};
+    use crate::in_flight::{Heartbeats, InFlight, InFlightLimits};
     use crate::shutdown::Stop;
 
     /// A read request.
@@ -171,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn the_place_in_flight_is_given_back_with_the_last_byte() {
         let filter = Sending::new(SendLimits::default());
-        let in_flight = InFlight::new(InFlightLimits::default());
+        let in_flight = InFlight::new(InFlightLimits::default(), Heartbeats::default());
         for size in [SMALL + 1, 1 << 20] {
             let mut exchange = exchange(&Method::GET);
             assert!(matches!(in_flight.enter(&mut exchange), Step::Continue));
@@ -192,7 +192,7 @@ mod tests {
     #[tokio::test]
     async fn unread_answers_of_a_few_bytes_hold_no_place() {
         let filter = Sending::new(SendLimits::default());
-        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
+        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 }, Heartbeats::default());
         let mut unread = Vec::new();
         for size in [1, 300, SMALL] {
             let mut exchange = exchange(&Method::GET);

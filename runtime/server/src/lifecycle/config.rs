@@ -22,7 +22,7 @@ use crate::filters::{
     StrictTransport, Trace, TurnAway, WarningHeaders,
 };
 use crate::flow_control::FlowControl;
-use crate::in_flight::{InFlight, InFlightLimits};
+use crate::in_flight::{Heartbeats, InFlight, InFlightLimits};
 use crate::installation::Installation;
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
@@ -43,6 +43,8 @@ pub struct Config {
     pub features: Features,
     /// Maximum numbers of requests in flight. Without an effect if there is flow control.
     pub in_flight: InFlightLimits,
+    /// Requests with a share of that limit of their own.
+    pub heartbeats: Heartbeats,
     /// Maximum bytes of unsent answers.
     pub sending: SendLimits,
     /// Gives requests their seats; without it, the numbers of requests in flight are limited.
@@ -142,6 +144,7 @@ impl Config {
             authorizer,
             features: Features::default(),
             in_flight: InFlightLimits::default(),
+            heartbeats: Heartbeats::default(),
             sending: SendLimits::default(),
             flow_control: None,
             request_timeout: Duration::from_secs(60),
@@ -180,7 +183,7 @@ impl Config {
         let load = Load {
             in_flight: match self.flow_control {
                 Some(_) => InFlight::unlimited(),
-                None => InFlight::new(self.in_flight),
+                None => InFlight::new(self.in_flight, self.heartbeats.clone()),
             },
             drain: self.shutdown_retry_after.then(RequestDrain::new),
             was_ready: Arc::default(),

@@ -7,7 +7,7 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptio
 
 use super::{LabelSource, Metrics, MetricsSelection, RequestMetrics};
 use crate::chain::SharedTable;
-use crate::in_flight::{InFlight, InFlightLimits};
+use crate::in_flight::{Heartbeats, InFlight, InFlightLimits};
 use crate::request::{Context, RequestInfo};
 use crate::routes::RouteTable;
 use crate::shutdown::Stop;
@@ -29,7 +29,7 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
 }
 
 async fn rendered(metrics: &Metrics) -> String {
-    let response = metrics.answer(&InFlight::new(InFlightLimits::default()), None);
+    let response = metrics.answer(&InFlight::new(InFlightLimits::default(), Heartbeats::default()), None);
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 

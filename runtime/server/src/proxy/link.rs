@@ -140,7 +140,11 @@ impl Link {
     }
 
     /// Sends a request over a connection of its own, which may be upgraded.
-    pub(crate) async fn send_alone(
+    ///
+    /// # Errors
+    ///
+    /// The target cannot be reached.
+    pub async fn send_alone(
         &self,
         target: &Target,
         request: Request<Body>,

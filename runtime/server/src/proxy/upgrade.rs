@@ -51,7 +51,8 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
 }
 
 /// The answer of another server to an upgrade.
-pub(super) enum UpgradeAnswer {
+#[derive(Debug)]
+pub enum UpgradeAnswer {
     /// The server has upgraded the connection.
     Done(http::Response<AnswerBody>),
     /// The server refuses; the answer is for the client.
@@ -63,7 +64,7 @@ pub(super) enum UpgradeAnswer {
 /// # Errors
 ///
 /// 400 for a destination that is not allowed, 500 when the target cannot be reached.
-pub(super) async fn switch(
+pub async fn switch(
     call: &Call,
     target: &Target,
     link: &Link,
@@ -99,7 +100,8 @@ pub(super) async fn switch(
 }
 
 /// True if the headers of an answer confirm the upgrade to `protocol`.
-pub(crate) fn is_switched_to(protocol: &str, headers: &HeaderMap) -> bool {
+#[must_use]
+pub fn is_switched_to(protocol: &str, headers: &HeaderMap) -> bool {
     let says = |name, wanted: &str| {
         let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         value.is_some_and(|value| value.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase()))

@@ -71,7 +71,7 @@ impl Endpoint {
                 return Ok(answer(call, output, iter([Ok(refusal)])));
             }
         };
-        let watcher = match is_of_one_node(self.kind(), &options.field_selector) {
+        let watcher = match is_of_one_part(self.kind(), &options.field_selector) {
             true => watcher,
             false => watcher.of_client(),
         };
@@ -160,9 +160,11 @@ impl Endpoint {
     }
 }
 
-/// True for the watch of a kubelet, which receives the changes of few pods.
-fn is_of_one_node(facts: &ResourceFacts, fields: &str) -> bool {
-    facts.plural == "pods" && facts.group.is_empty() && fields.starts_with("spec.nodeName=")
+/// True for a watch that receives the changes of few objects, such as that of a kubelet, which selects the pods of its node.
+fn is_of_one_part(facts: &ResourceFacts, fields: &str) -> bool {
+    let path = facts.behavior.partitioned_by;
+    let selected = fields.strip_prefix(path).filter(|_| !path.is_empty());
+    selected.is_some_and(|value| value.starts_with('='))
 }
 
 /// The error for a watch that cannot start or continue after `version`.

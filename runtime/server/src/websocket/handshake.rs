@@ -20,16 +20,19 @@ const MIXED_IN: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// An accepted handshake.
 #[derive(Debug)]
-pub(super) struct Handshake {
+pub struct Handshake {
     accept: HeaderValue,
     protocol: Option<HeaderValue>,
 }
 
 /// The reason that a handshake is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
+    /// The client sends no key.
     NoKey,
+    /// The version is not supported.
     Version,
+    /// The method is not GET.
     Method,
     /// None of the offered protocols is supported.
     UnknownProtocol,
@@ -58,7 +61,11 @@ impl Handshake {
     }
 
     /// Reads the handshake of a client that must offer `protocol`, from a page of any origin.
-    pub(super) fn for_protocol(request: &Parts, protocol: &'static str) -> Result<Self, Refusal> {
+    ///
+    /// # Errors
+    ///
+    /// The handshake is invalid, or does not offer the protocol.
+    pub fn for_protocol(request: &Parts, protocol: &'static str) -> Result<Self, Refusal> {
         if request.method != Method::GET {
             return Err(Refusal::Method);
         }
@@ -72,14 +79,19 @@ impl Handshake {
         }
     }
 
-    /// Accepts a key that was checked, and `protocol`.
-    pub(super) fn accepting(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
+    /// Accepts the key of a client, and `protocol`.
+    ///
+    /// # Errors
+    ///
+    /// There is no key, or the version is not supported.
+    pub fn accepting(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
         let accept = accept(&request.headers)?;
         Ok(Self { accept, protocol })
     }
 
-    /// The answer after which the connection is a WebSocket.
-    pub(super) fn response(self) -> Response {
+    /// Returns the answer after which the connection is a WebSocket.
+    #[must_use]
+    pub fn response(self) -> Response {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = response.headers_mut();
@@ -94,8 +106,9 @@ impl Handshake {
 }
 
 impl Refusal {
-    /// The answer, in the words of kube-apiserver; it is the last one on the connection.
-    pub(super) fn response(self) -> Response {
+    /// Returns the answer, in the words of kube-apiserver; it is the last one on the connection.
+    #[must_use]
+    pub fn response(self) -> Response {
         let (code, text) = match self {
             Refusal::NoKey => (StatusCode::BAD_REQUEST, "mismatch challenge/response"),
             Refusal::Version => (StatusCode::BAD_REQUEST, "missing or bad WebSocket Version"),
@@ -115,12 +128,12 @@ impl Refusal {
 }
 
 /// True if a client requests WebSocket with a protocol that is `wanted`.
-pub(crate) fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bool {
+pub fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bool {
     requests_web_socket(headers) && offered_protocols(headers).any(wanted)
 }
 
-/// The protocols that a client offers, most preferred first.
-pub(crate) fn offered_protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+/// Returns the protocols that a client offers, most preferred first.
+pub fn offered_protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     first(headers, &SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim)
 }
 

@@ -49,10 +49,13 @@ impl Write<'_> {
         let resource = self.endpoint.kind();
         // An object that is posted to a subresource need not have a name.
         let name = if name.is_empty() { self.call.name() } else { name };
-        let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
         Attributes {
             subresource: self.subresource,
-            namespace: if is_namespace { name } else { self.call.namespace() },
+            namespace: if resource.behavior.is_namespace {
+                name
+            } else {
+                self.call.namespace()
+            },
             name,
             dry_run: self.dry_run,
             options: Some(&*self.options),

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio_rustls::server::TlsStream;
 
 /// The dictionary of both sides' header blocks.
-const DICTIONARY: &[u8] = include_bytes!("../../../../runtime/server/src/spdy/dictionary.bin");
+const DICTIONARY: &[u8] = include_bytes!("../../../../runtime/streams/src/spdy/dictionary.bin");
 
 const SYN_STREAM: u32 = 0x8003_0001;
 const SYN_REPLY: u32 = 0x8003_0002;

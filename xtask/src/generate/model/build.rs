@@ -10,7 +10,7 @@ use planesmith_codegen_core::{resource, structure};
 use super::{Definition, Field, Group, Kind, Model, PackageModel, Type, Version, leaf};
 use crate::generate::package::{Package, Role};
 use crate::generate::problem::Problem;
-use crate::generate::source::{Derive, Item, Module, RustPath, Sources, Written};
+use crate::generate::source::{Derive, Item, Module, PRIORITY, RustPath, Sources, Written};
 
 /// Builds the model, which is only valid if there are no problems.
 pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
@@ -32,7 +32,7 @@ pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
         } else {
             packages.push(PackageModel {
                 package: package.clone(),
-                groups: groups(kinds),
+                groups: groups(kinds, sources),
                 messages: std::mem::take(&mut builder.messages),
             });
         }
@@ -282,8 +282,14 @@ fn segments(path: &syn::Path) -> Vec<String> {
         .collect()
 }
 
+/// Returns the path of the constant with the priorities of a kind's group version, in the module of the version.
+fn priority(kind: &Kind, sources: &Sources) -> Option<RustPath> {
+    let path = kind.public.parent()?.join(PRIORITY);
+    matches!(sources.item(&path), Some(Item::Priority)).then_some(path)
+}
+
 /// Groups kinds by group and version, sorted.
-fn groups(kinds: Vec<Placed>) -> Vec<Group> {
+fn groups(kinds: Vec<Placed>, sources: &Sources) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for Placed { kind, group_module } in kinds {
         let name = &kind.resource.group;
@@ -303,6 +309,7 @@ fn groups(kinds: Vec<Placed>) -> Vec<Group> {
             Some(version) => version.kinds.push(kind),
             None => group.versions.push(Version {
                 name: name.clone(),
+                priority: priority(&kind, sources),
                 kinds: vec![kind],
             }),
         }

@@ -45,6 +45,8 @@ pub(crate) enum Item {
     Alias(Box<syn::Type>),
     /// A constant list of texts: `const NAMES: [&str; 2] = ["a", "b"];`
     Texts(Vec<String>),
+    /// The priorities of a group version: `pub const PRIORITY: GroupVersionPriority = ...;`
+    Priority,
     /// Anything else.
     Other,
 }
@@ -68,6 +70,9 @@ pub(crate) enum Derive {
     /// `#[derive(Resource)]`
     Resource,
 }
+
+/// The name of the constant with the priorities of a group version, in the module of the version.
+pub(crate) const PRIORITY: &str = "PRIORITY";
 
 /// An import.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +106,7 @@ impl Module {
             SynItem::Struct(item) => (&item.ident, definition(item)),
             SynItem::Enum(item) => (&item.ident, Item::Other),
             SynItem::Trait(item) => (&item.ident, Item::Other),
+            SynItem::Const(item) if item.ident == PRIORITY && is_public(&item.vis) => (&item.ident, Item::Priority),
             SynItem::Const(item) => match texts(&item.expr) {
                 Some(texts) => (&item.ident, Item::Texts(texts)),
                 None => return,
@@ -108,7 +114,7 @@ impl Module {
             SynItem::Type(item) => (&item.ident, Item::Alias(item.ty.clone())),
             SynItem::Mod(item) if !is_for_tests(&item.attrs) => (&item.ident, Item::Module),
             SynItem::Use(item) => {
-                let public = matches!(item.vis, Visibility::Public(_));
+                let public = is_public(&item.vis);
                 let mut target = Vec::new();
                 if item.leading_colon.is_some() {
                     target.push(String::new());
@@ -152,6 +158,10 @@ impl Module {
     }
 }
 
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
 /// True if an item exists only in tests.
 pub(super) fn is_for_tests(attrs: &[Attribute]) -> bool {
     let is_test = |attr: &Attribute| {
@@ -182,7 +192,7 @@ fn definition(item: &ItemStruct) -> Item {
     Item::Definition(Box::new(Written {
         input,
         derive,
-        public: matches!(item.vis, Visibility::Public(_)),
+        public: is_public(&item.vis),
     }))
 }
 

@@ -16,7 +16,7 @@ pub struct ContainerStatus {
     #[field(proto = 2)]
     pub state: ContainerState,
     /// State of the last terminated execution, if the container was restarted.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_name = "LastTerminationState")]
     pub last_state: ContainerState,
     /// True if the readiness probe succeeds or, without a probe, the container runs.
     #[field(proto = 4, keep)]

@@ -11,7 +11,7 @@ use crate::core::v1::SecretReference;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GlusterfsPersistentVolumeSource {
     /// Name of the Endpoints object with the addresses of the servers.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_name = "EndpointsName")]
     pub endpoints: String,
     /// Name of the GlusterFS volume.
     #[field(proto = 2, keep)]
@@ -28,19 +28,19 @@ pub struct GlusterfsPersistentVolumeSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RBDPersistentVolumeSource {
     /// Addresses of the Ceph monitors.
-    #[field(proto = 1, keep, list_type = atomic)]
+    #[field(proto = 1, keep, list_type = atomic, go_name = "CephMonitors")]
     pub monitors: Vec<String>,
     /// Name of the image in the pool.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_name = "RBDImage")]
     pub image: String,
     /// Filesystem to mount, such as ext4. Chosen by the driver when empty.
     #[field(proto = 3)]
     pub fs_type: String,
     /// Pool of the image. Defaults to rbd.
-    #[field(proto = 4, default = "rbd")]
+    #[field(proto = 4, default = "rbd", go_name = "RBDPool")]
     pub pool: String,
     /// User of the login. Defaults to admin.
-    #[field(proto = 5, default = "admin")]
+    #[field(proto = 5, default = "admin", go_name = "RadosUser")]
     pub user: String,
     /// Path of the keyring file. Defaults to /etc/ceph/keyring.
     #[field(proto = 6, default = "/etc/ceph/keyring")]
@@ -78,10 +78,10 @@ pub struct ISCSIPersistentVolumeSource {
     #[field(proto = 7, list_type = atomic)]
     pub portals: Vec<String>,
     /// True if the discovery of targets requires CHAP authentication.
-    #[field(proto = 8)]
+    #[field(proto = 8, go_name = "DiscoveryCHAPAuth")]
     pub chap_auth_discovery: bool,
     /// True if sessions require CHAP authentication.
-    #[field(proto = 11)]
+    #[field(proto = 11, go_name = "SessionCHAPAuth")]
     pub chap_auth_session: bool,
     /// Secret with the login credentials.
     #[field(proto = 10)]

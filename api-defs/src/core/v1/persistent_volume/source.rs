@@ -54,7 +54,7 @@ pub struct PersistentVolumeSource {
     #[field(proto = 8)]
     pub cinder: Option<CinderPersistentVolumeSource>,
     /// A CephFS file system. Deprecated and no longer supported.
-    #[field(proto = 9)]
+    #[field(proto = 9, go_name = "CephFS")]
     pub cephfs: Option<CephFSPersistentVolumeSource>,
     /// A Fibre Channel disk.
     #[field(proto = 10)]
@@ -90,7 +90,7 @@ pub struct PersistentVolumeSource {
     #[field(proto = 20)]
     pub local: Option<LocalVolumeSource>,
     /// A StorageOS volume. Deprecated and no longer supported.
-    #[field(proto = 21)]
+    #[field(proto = 21, go_name = "StorageOS")]
     pub storageos: Option<StorageOSPersistentVolumeSource>,
     /// A volume of a CSI driver.
     #[field(proto = 22)]

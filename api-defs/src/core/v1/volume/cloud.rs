@@ -59,7 +59,7 @@ pub struct AzureDiskVolumeSource {
     #[field(proto = 1, keep)]
     pub disk_name: String,
     /// URI of the disk in the blob storage.
-    #[field(name = "diskURI", proto = 2, keep)]
+    #[field(name = "diskURI", proto = 2, keep, go_name = "DataDiskURI")]
     pub disk_uri: String,
     /// Caching mode of the node: None, ReadOnly or ReadWrite.
     #[field(
@@ -124,7 +124,7 @@ pub struct VsphereVirtualDiskVolumeSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PhotonPersistentDiskVolumeSource {
     /// ID of the disk in Photon Controller.
-    #[field(name = "pdID", proto = 1, keep)]
+    #[field(name = "pdID", proto = 1, keep, go_name = "PdID")]
     pub pd_id: String,
     /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]

@@ -43,10 +43,10 @@ pub struct ISCSIVolumeSource {
     #[field(proto = 7, list_type = atomic)]
     pub portals: Vec<String>,
     /// True if discovery uses CHAP authentication.
-    #[field(proto = 8)]
+    #[field(proto = 8, go_name = "DiscoveryCHAPAuth")]
     pub chap_auth_discovery: bool,
     /// True if sessions use CHAP authentication.
-    #[field(proto = 11)]
+    #[field(proto = 11, go_name = "SessionCHAPAuth")]
     pub chap_auth_session: bool,
     /// Secret with the CHAP credentials.
     #[field(proto = 10)]
@@ -60,7 +60,7 @@ pub struct ISCSIVolumeSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GlusterfsVolumeSource {
     /// Name of the Endpoints object with the addresses of the servers.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_name = "EndpointsName")]
     pub endpoints: String,
     /// Name of the GlusterFS volume.
     #[field(proto = 2, keep)]
@@ -74,19 +74,19 @@ pub struct GlusterfsVolumeSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RBDVolumeSource {
     /// Addresses of the Ceph monitors.
-    #[field(proto = 1, keep, list_type = atomic)]
+    #[field(proto = 1, keep, list_type = atomic, go_name = "CephMonitors")]
     pub monitors: Vec<String>,
     /// Name of the image in the pool.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_name = "RBDImage")]
     pub image: String,
     /// Filesystem of the device. ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
     /// Pool of the image. Defaults to rbd.
-    #[field(proto = 4, default = "rbd")]
+    #[field(proto = 4, default = "rbd", go_name = "RBDPool")]
     pub pool: String,
     /// Ceph user. Defaults to admin.
-    #[field(proto = 5, default = "admin")]
+    #[field(proto = 5, default = "admin", go_name = "RadosUser")]
     pub user: String,
     /// Path of the keyring on the node.
     #[field(proto = 6, default = "/etc/ceph/keyring")]
@@ -149,7 +149,7 @@ pub struct FCVolumeSource {
     #[field(proto = 4)]
     pub read_only: bool,
     /// World wide identifiers of the disk. Excludes targetWWNs and lun.
-    #[field(proto = 5, list_type = atomic)]
+    #[field(proto = 5, list_type = atomic, go_name = "WWIDs")]
     pub wwids: Vec<String>,
 }
 

@@ -49,6 +49,21 @@ pub(super) fn rows_by(attrs: &ResourceAttrs, structure: &StructModel, diagnostic
     }
 }
 
+/// Checks that the path of `partitioned_by = "..."` is selectable.
+pub(super) fn partitioned_by(attrs: &ResourceAttrs, diagnostics: &Diagnostics) {
+    let Some(Spanned { value, span }) = &attrs.partitioned_by else {
+        return;
+    };
+    if !attrs.selectable.iter().any(|path| path.value == *value) {
+        let problem = format_args!("clients cannot select objects by \"{value}\"");
+        diagnostics.report(
+            *span,
+            problem,
+            format_args!("add `selectable(\"{value}\")`, or remove it"),
+        );
+    }
+}
+
 /// Checks the path of a column, dotted or in kubectl's notation. For the latter, only the first name is checked here; `cargo
 /// xtask generate` checks the rest with the parser.
 pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {

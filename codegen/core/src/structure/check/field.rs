@@ -44,6 +44,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         patch: patch(&attrs, &shape, diagnostics),
         moved_to: moved_to(&attrs, diagnostics),
         discriminator: attrs.discriminator.is_some(),
+        go_name: go_name(&attrs, diagnostics),
         go_type: go_type(&attrs, diagnostics),
         default: attrs.default.map(|default| default.value),
         shape,
@@ -342,6 +343,23 @@ fn patch(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Opti
             .map(|key| key.value.clone())
             .unwrap_or_default(),
     })
+}
+
+fn go_name(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> String {
+    let Some(name) = &attrs.go_name else {
+        return String::new();
+    };
+    let is_name = name.value.starts_with(|first: char| first.is_ascii_uppercase())
+        && name.value.chars().all(|c| c.is_ascii_alphanumeric());
+    if !is_name {
+        let problem = format_args!("{:?} is not the name of a public field in Go", name.value);
+        diagnostics.report(
+            name.span,
+            problem,
+            "write the field as Go declares it, such as \"CephMonitors\"",
+        );
+    }
+    name.value.clone()
 }
 
 fn go_type(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> String {

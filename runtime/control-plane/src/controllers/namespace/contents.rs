@@ -31,22 +31,22 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Deletes the contents of `namespace`: pods first, and the rest once they are deleted, since they may need it to
-    /// terminate. Objects of `others` are deleted at the same time, as either may wait for the other.
+    /// Deletes the contents of `namespace`: kinds that are deleted first, such as pods, and the rest once their objects are deleted,
+    /// since they may need it to terminate. Objects of `others` are deleted at the same time, as either may wait for the other.
     pub(super) async fn delete(loopback: &Loopback, kinds: &Kinds, others: &[RemoteVersion], namespace: &str) -> Self {
         let mut contents = Self {
             undiscovered: remote::undiscovered(others),
             ..Self::default()
         };
         let deletable = |kind: &&Arc<ServedKind>| kind.is_namespaced() && kind.allows(&[Verb::Delete, Verb::List]);
-        let is_pods = |kind: &&Arc<ServedKind>| kind.resource.group.is_empty() && kind.resource.plural == "pods";
-        for kind in kinds.iter().filter(deletable).filter(is_pods) {
+        let is_first = |kind: &&Arc<ServedKind>| kind.store.facts().behavior.deleted_first;
+        for kind in kinds.iter().filter(deletable).filter(is_first) {
             contents.delete_kind(loopback, kind, namespace).await;
         }
         if !contents.remaining.is_empty() {
             return contents;
         }
-        for kind in kinds.iter().filter(deletable).filter(|kind| !is_pods(kind)) {
+        for kind in kinds.iter().filter(deletable).filter(|kind| !is_first(kind)) {
             contents.delete_kind(loopback, kind, namespace).await;
         }
         remote::delete(&mut contents, loopback, others, namespace).await;

@@ -10,6 +10,7 @@ use planesmith_api_defs::core::v1::{Endpoints, RangeAllocation};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_control_plane::SharedStore;
 use planesmith_control_plane::options::Options;
+use planesmith_machinery::group_version::GroupVersionPriority;
 use planesmith_machinery::scheme::StorageMediaType;
 use planesmith_store::backend::Backend;
 use planesmith_store::conformance::{REGISTRY, SeveralWriters};
@@ -54,6 +55,7 @@ const SERVICES: Program = Program {
             group: "",
             version: "v1",
             on_by_default: true,
+            priority: GroupVersionPriority::CUSTOM,
             register: |scheme| {
                 scheme.add::<ConfigMap>().add::<Event>().add::<Namespace>().add::<Pod>();
                 scheme.add::<Secret>().add::<Service>().add::<ServiceAccount>();
@@ -74,6 +76,7 @@ const SERVICES: Program = Program {
             group: "coordination.k8s.io",
             version: "v1",
             on_by_default: true,
+            priority: GroupVersionPriority::CUSTOM,
             register: |scheme| {
                 scheme.add::<Lease>();
             },
@@ -85,6 +88,7 @@ const SERVICES: Program = Program {
             group: "networking.k8s.io",
             version: "v1",
             on_by_default: true,
+            priority: GroupVersionPriority::CUSTOM,
             register: |scheme| {
                 scheme.add::<IPAddress>().add::<ServiceCIDR>();
             },

@@ -2,26 +2,16 @@
 
 use std::convert::Infallible;
 
-use bytes::Bytes;
-use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::*;
 
 /// A server that tunnels every request to `target`; returns its port.
 async fn front(target: Target) -> u16 {
-    front_with(target, false).await
-}
-
-/// The same with SPDY inside of WebSocket if `is_web_socket`.
-async fn front_with(target: Target, is_web_socket: bool) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -30,13 +20,7 @@ async fn front_with(target: Target, is_web_socket: bool) -> u16 {
             let target = target.clone();
             async move {
                 let call = call(request.into_parts().0);
-                let answer = match is_web_socket {
-                    true => {
-                        assert!(is_spdy_tunnel(&call.parts.headers, &call.ctx.features));
-                        tunnel_spdy(&call, &target, &link()).await
-                    }
-                    false => tunnel(&call, &target, &link()).await,
-                };
+                let answer = tunnel(&call, &target, &link()).await;
                 let failed = |error: ApiError| {
                     let mut response = Response::new(Body::from(error.message().to_owned()));
                     *response.status_mut() = StatusCode::from_u16(error.code()).unwrap();
@@ -120,115 +104,4 @@ async fn refusals_come_through_and_other_answers_do_not() {
     assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
     let text = answer.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(&text[..], b"invalid upgrade response: status code 200");
-}
-
-const OFFER: &str = "v4.channel.k8s.io, SPDY/3.1+portforward.k8s.io";
-
-async fn upgrade_to_web_socket(port: u16, key: &str) -> http::Response<Incoming> {
-    let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(connection.with_upgrades());
-    let request = Request::get("/api/v1/namespaces/n/pods/p/portforward")
-        .header(HOST, "api.example")
-        .header(CONNECTION, "Upgrade")
-        .header(UPGRADE, "websocket")
-        .header("sec-websocket-version", "13")
-        .header("sec-websocket-key", key)
-        .header("sec-websocket-protocol", OFFER)
-        .header("x-own", "1")
-        .body(Body::empty())
-        .unwrap();
-    sender.send_request(request).await.unwrap()
-}
-
-/// The key in the example of the WebSocket standard.
-const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
-
-const AGREED: &str = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n\
-                      x-stream-protocol-version: portforward.k8s.io\r\n\r\n";
-
-#[tokio::test]
-async fn spdy_goes_through_web_socket() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let target = Target {
-        secure: false,
-        destination: Destination::unrestricted("127.0.0.1", listener.local_addr().unwrap().port()),
-        path: "/portForward/n/p".to_owned(),
-        query: String::new(),
-    };
-    let backend = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut received = Vec::new();
-        while !received.ends_with(b"\r\n\r\n") {
-            received.push(stream.read_u8().await.unwrap());
-        }
-        stream.write_all(AGREED.as_bytes()).await.unwrap();
-        stream.write_all(b"frames").await.unwrap();
-        let mut heard = Vec::new();
-        stream.read_to_end(&mut heard).await.unwrap();
-        (String::from_utf8(received).unwrap(), heard)
-    });
-    let mut answer = upgrade_to_web_socket(front_with(target, true).await, KEY).await;
-    assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
-    assert_eq!(answer.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-    assert_eq!(
-        answer.headers()["sec-websocket-protocol"],
-        "SPDY/3.1+portforward.k8s.io"
-    );
-    let stream = TokioIo::new(hyper::upgrade::on(&mut answer).await.unwrap());
-    let mut client = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
-    assert_eq!(
-        client.next().await.unwrap().unwrap(),
-        Message::binary(b"frames".to_vec())
-    );
-    client.send(Message::binary(b"hel".to_vec())).await.unwrap();
-    client.send(Message::Ping(Bytes::new())).await.unwrap();
-    client.send(Message::binary(b"lo".to_vec())).await.unwrap();
-    client.close(None).await.unwrap();
-    while client.next().await.is_some() {}
-    let (received, heard) = backend.await.unwrap();
-    assert_eq!(heard, b"hello");
-    assert!(received.starts_with("POST /portForward/n/p HTTP/1.1\r\n"), "{received}");
-    for line in [
-        "upgrade: SPDY/3.1",
-        "x-stream-protocol-version: portforward.k8s.io",
-        "x-own: 1",
-    ] {
-        assert!(received.contains(&format!("{line}\r\n")), "{received}");
-    }
-    assert!(!received.contains("sec-websocket"), "{received}");
-}
-
-#[tokio::test]
-async fn tunnels_end_with_either_side_and_refusals_come_through() {
-    let (target, _) = backend(AGREED).await;
-    let mut answer = upgrade_to_web_socket(front_with(target, true).await, KEY).await;
-    let stream = TokioIo::new(hyper::upgrade::on(&mut answer).await.unwrap());
-    let mut client = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
-    let Some(Ok(Message::Close(Some(frame)))) = client.next().await else {
-        panic!("the tunnel goes on");
-    };
-    assert_eq!(u16::from(frame.code), 1000);
-
-    for (answer, key, status, text) in [
-        (
-            "HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\nno",
-            KEY,
-            400,
-            "no",
-        ),
-        (
-            "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\n",
-            KEY,
-            500,
-            "unable to upgrade: missing upgrade headers in response\n",
-        ),
-        (AGREED, "c2hvcnQ=", 400, "Bad Request\n"),
-    ] {
-        let (target, _) = backend(answer).await;
-        let answer = upgrade_to_web_socket(front_with(target, true).await, key).await;
-        assert_eq!(answer.status(), status);
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
-        assert_eq!(&body[..], text.as_bytes());
-    }
 }

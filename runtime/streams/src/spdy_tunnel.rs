@@ -13,20 +13,19 @@ use http::{HeaderValue, Method, StatusCode};
 use hyper_util::rt::TokioIo;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiResult;
+use planesmith_server::endpoint::Call;
+use planesmith_server::proxy::{Link, Target, UpgradeAnswer, is_switched_to, leave_connection, switch};
+use planesmith_server::websocket::{offered_protocols, offers_protocol};
+use planesmith_server::{response, task};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::upgrade::{UpgradeAnswer, is_switched_to, switch};
-use super::{Link, Target, leave_connection};
-use crate::endpoint::Call;
+use crate::channels::{ChannelHandshake, config};
 use crate::features::PORT_FORWARD_WEBSOCKETS;
-use crate::response;
 use crate::spdy;
-use crate::task;
-use crate::websocket::{ChannelHandshake, config, offered_protocols, offers_protocol};
 
 /// The prefix of the protocols of SPDY streams, as clients offer them in WebSocket.
 const PREFIX: &str = "SPDY/3.1+";
@@ -170,3 +169,6 @@ where
     let _ = tokio::join!(ended, writer.shutdown());
     relayed
 }
+
+#[cfg(test)]
+mod tests;

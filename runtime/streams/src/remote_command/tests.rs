@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use planesmith_machinery::feature::Features;
+use planesmith_server::proxy::{Destination, NameResolver, client_tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::WebSocketStream;
@@ -18,7 +19,6 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::*;
-use crate::proxy::{Destination, NameResolver, client_tls};
 use crate::spdy::tests::peer::{Peer, data};
 
 const FLAGS: StreamFlags = StreamFlags {

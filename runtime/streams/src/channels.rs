@@ -7,10 +7,9 @@ use http::header::{HeaderMap, HeaderValue, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERS
 use http::request::Parts;
 use http::{Method, StatusCode};
 use hyper::upgrade::OnUpgrade;
+use planesmith_server::response;
+use planesmith_server::websocket::Handshake;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-
-use super::handshake::Handshake;
-use crate::response;
 
 /// Maximum size of a client's message, in bytes, as in kube-apiserver.
 const MAX_MESSAGE: usize = 32 << 20;

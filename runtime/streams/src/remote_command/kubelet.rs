@@ -8,9 +8,9 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use planesmith_server::proxy::{Link, Target, is_switched_to};
 use serde::Deserialize;
 
-use crate::proxy::{Link, Target, is_switched_to};
 use crate::spdy;
 
 /// Time a kubelet has to answer once it is connected.

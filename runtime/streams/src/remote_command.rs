@@ -16,12 +16,13 @@ use http::header::HeaderMap;
 use http::request::Parts;
 use hyper_util::rt::TokioIo;
 use planesmith_machinery::feature::Features;
+use planesmith_server::proxy::{Link, Target};
+use planesmith_server::task;
+use planesmith_server::websocket::offers_protocol;
 
 use self::idle::IdleTimeout;
+use crate::channels::ChannelHandshake;
 use crate::features::TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS;
-use crate::proxy::{Link, Target};
-use crate::task;
-use crate::websocket::{ChannelHandshake, offers_protocol};
 
 /// The protocol of clients. Version 5 of remote commands can close stdin alone.
 const PROTOCOL: &str = "v5.channel.k8s.io";

@@ -16,8 +16,8 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use super::StreamFlags;
 use super::kubelet::Version;
 use super::outcome::Outcome;
+use crate::channels;
 use crate::spdy::{Connection, Event, Sender, SpdyError, StreamId};
-use crate::websocket;
 
 /// Time a client has to read the remaining output and close the connection, once its command has ended; kube-apiserver's
 /// value.
@@ -70,7 +70,7 @@ pub(super) async fn run<C, K>(
     C: AsyncRead + AsyncWrite + Unpin,
     K: AsyncRead + AsyncWrite,
 {
-    let mut client = WebSocketStream::from_raw_socket(client, Role::Server, Some(websocket::config())).await;
+    let mut client = WebSocketStream::from_raw_socket(client, Role::Server, Some(channels::config())).await;
     // Reports to the client that the connection is established.
     let first = match (flags.stdout, flags.stderr) {
         (true, _) => STDOUT,
