@@ -50,8 +50,9 @@ impl Equivalents {
             others.map(content).collect()
         };
         let subresource = attributes.subresource;
-        if facts.custom.is_some() {
-            return others(&targets(facts.defined_versions().iter(), subresource));
+        if let Some(versions) = facts.defined_versions() {
+            let versions: Vec<_> = versions.collect();
+            return others(&targets(versions.iter(), subresource));
         }
         let hub = facts.hub();
         let key = [hub.group.to_string(), hub.plural.to_string(), subresource.to_owned()];

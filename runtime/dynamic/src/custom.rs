@@ -170,7 +170,10 @@ impl CustomKind {
         name_rule: NameRule::DnsSubdomain,
         behavior: Behavior {
             generation: true,
+            keys_with_group: true,
             conditional_update: true,
+            // Writes to the status leave other fields unchanged as well, but Kubernetes does not list these.
+            status_resets: &["metadata", "spec"],
             ..Behavior::NONE
         },
         schema: || &FIELDS,
@@ -179,6 +182,24 @@ impl CustomKind {
         extensions: Extensions::NONE,
         custom: None,
     };
+}
+
+/// Returns the facts of a kind with the names of `table` and nothing else of its definition.
+#[must_use]
+pub fn names_alone(table: &ResourceTable) -> ResourceFacts {
+    let names = ResourceTable {
+        group: table.group.clone(),
+        version: table.version.clone(),
+        api_version: table.api_version.clone(),
+        kind: table.kind.clone(),
+        list_kind: table.list_kind.clone(),
+        plural: table.plural.clone(),
+        singular: table.singular.clone(),
+        storage_name: table.storage_name.clone(),
+        scope: table.scope,
+        ..CustomKind::FACTS
+    };
+    ResourceFacts::defined(vec![names], 0).remove(0)
 }
 
 /// The fields of every custom object: its metadata, and a map of everything else. Its schema says more.

@@ -89,11 +89,11 @@ impl ResourceTable {
     /// version is used.
     ///
     /// Kinds of Kubernetes are stored under their plural alone, so that a kind can move between groups. Kinds of other
-    /// groups and custom kinds are stored under group and plural.
+    /// groups are stored under group and plural.
     #[must_use]
     pub fn storage_prefix(&self) -> String {
-        let kubernetes = self.custom.is_none() && (!self.group.contains('.') || self.group.ends_with(".k8s.io"));
-        match kubernetes {
+        let kubernetes = !self.group.contains('.') || self.group.ends_with(".k8s.io");
+        match kubernetes && !self.behavior.keys_with_group {
             true => format!("/registry/{}/", self.storage_name),
             false => format!("/registry/{}/{}/", self.group, self.storage_name),
         }
@@ -126,6 +126,8 @@ pub enum Scope {
 pub struct Behavior {
     /// The server increments `metadata.generation` with each change outside metadata and status.
     pub generation: bool,
+    /// The store keys begin with group and plural, though the group is one of Kubernetes.
+    pub keys_with_group: bool,
     /// PUT creates a missing object.
     pub create_on_update: bool,
     /// PUT must carry a resourceVersion.
@@ -153,6 +155,7 @@ impl Behavior {
     /// No deviation.
     pub const NONE: Self = Self {
         generation: false,
+        keys_with_group: false,
         create_on_update: false,
         conditional_update: false,
         returns_deleted: false,

@@ -324,11 +324,9 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'stat
         .iter()
         .any(|subresource| matches!(subresource.kind, SubresourceKind::Status));
     let paths: Vec<&str> = match subresource {
-        // Writes to the status leave other top-level fields of custom objects unchanged as well, but Kubernetes does
-        // not list these.
-        "status" if kind.custom.is_some() => vec!["metadata", "spec"],
         "status" if has_status => {
-            let fields = kind.fields().fields.iter().map(|field| field.name);
+            let fields = kind.fields().fields.iter().filter(|field| !field.inline);
+            let fields = fields.map(|field| field.name);
             let fields = fields.filter(|name| !matches!(*name, "status" | "metadata"));
             fields.chain(kind.behavior.status_resets.iter().copied()).collect()
         }

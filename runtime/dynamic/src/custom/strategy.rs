@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::FieldLabels;
 use planesmith_machinery::strategy::{Context, DynStrategy, Extensions, MetadataRules, update_order};
 use planesmith_machinery::validation::STANDARD_FINALIZERS;
 use planesmith_wire::go_format::quote;
@@ -16,6 +17,10 @@ use super::AsCustom;
 pub(super) const EXTENSIONS: Extensions = Extensions {
     update_order: update_order::CHANGE_ONLY,
     metadata: MetadataRules::AnyFinalizers,
+    field_labels: FieldLabels {
+        declared: true,
+        ..FieldLabels::NONE
+    },
     ..Extensions::NONE
 };
 

@@ -71,7 +71,8 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
     }
 }
 
-/// Checks paths that [`check_path`] cannot check at compile time: through any number of structs and inlined fields.
+/// Checks paths that [`check_path`] cannot check at compile time: through any number of structs and inlined fields. An inlined
+/// map has fields of any name and type.
 ///
 /// # Errors
 ///
@@ -88,6 +89,7 @@ pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Resul
                 Err(PathError::NoSuchField) => {}
                 found => return found,
             },
+            (true, TypeFacts::Map(_), _) => return Ok(()),
             _ if field.name != name => {}
             (_, TypeFacts::Struct(inner), Some(rest)) => return check_whole_path(inner(), rest, used),
             // The rest of the path is the key of an entry.

@@ -84,24 +84,19 @@ impl ResourceFacts {
     /// Returns the facts of the version `api_version` of a kind that is defined at run time; `None` for a kind with a type.
     #[must_use]
     pub fn defined_version(&self, api_version: &str) -> Option<Self> {
+        self.defined_versions()?
+            .find(|version| version.api_version == api_version)
+    }
+
+    /// Returns the facts of all versions of a kind that is defined at run time, in the order of its definition; `None` for a
+    /// kind with a type, whose versions are in a scheme.
+    #[must_use]
+    pub fn defined_versions(&self) -> Option<impl Iterator<Item = Self> + '_> {
         let Source::Defined(all, _) = &self.0 else {
             return None;
         };
-        let index = all.tables.iter().position(|table| table.api_version == api_version)?;
-        Some(Self(Source::Defined(Arc::clone(all), index)))
-    }
-
-    /// Returns the facts of all versions of a kind that is defined at run time, in the order of its definition; empty for a kind
-    /// with a type.
-    #[must_use]
-    pub fn defined_versions(&self) -> Vec<Self> {
-        let Source::Defined(all, _) = &self.0 else {
-            return Vec::new();
-        };
         let indexes = 0..all.tables.len();
-        indexes
-            .map(|index| Self(Source::Defined(Arc::clone(all), index)))
-            .collect()
+        Some(indexes.map(|index| Self(Source::Defined(Arc::clone(all), index))))
     }
 
     /// Returns a zero object.

@@ -9,6 +9,8 @@ pub struct FieldLabels {
     pub refusal: FieldRefusal,
     /// True if a namespaced kind with selectable fields also accepts `metadata.namespace`.
     pub namespace: bool,
+    /// True if the kind counts as one with selectable fields even if it declares none.
+    pub declared: bool,
 }
 
 impl FieldLabels {
@@ -17,6 +19,7 @@ impl FieldLabels {
         aliases: &[],
         refusal: FieldRefusal::Field,
         namespace: true,
+        declared: false,
     };
 }
 

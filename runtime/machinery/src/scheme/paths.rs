@@ -5,12 +5,8 @@ use super::SchemeError;
 use crate::facts::{PathError, PathUse, check_whole_path};
 use crate::resource::{CellSource, ResourceTable, SubresourceKind};
 
-/// Reports the paths of a kind that lead to no field, or to values of an unsuitable type. Custom kinds are exempt:
-/// their definitions are validated when they are written.
+/// Reports the paths of a kind that lead to no field, or to values of an unsuitable type.
 pub(super) fn check_paths(facts: &ResourceTable, problems: &mut Vec<SchemeError>) {
-    if facts.custom.is_some() {
-        return;
-    }
     for (key, path, used) in paths(facts) {
         let problem = match check_whole_path((facts.schema)(), path, used) {
             Ok(()) => continue,

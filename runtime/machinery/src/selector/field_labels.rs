@@ -14,13 +14,10 @@ impl ResourceFacts {
         self.selectable.iter().map(|path| &**path).chain(aliases)
     }
 
-    /// Returns the text that a selector compares with if `path` has no value: the zero value of the type. A custom kind
-    /// has no zero values.
+    /// Returns the text that a selector compares with if `path` has no value: the zero value of the type. A document has no
+    /// zero values.
     #[must_use]
     pub fn zero_text(&self, path: &str) -> &'static str {
-        if self.custom.is_some() {
-            return "";
-        }
         let mut level = Some(self.fields());
         let mut text = "";
         for name in path.split('.') {
@@ -48,10 +45,10 @@ impl ResourceFacts {
     /// Returns the reason for which a selector on this version cannot contain `field`; `None` if it can.
     ///
     /// A kind that declares selectable fields has its own wording for rejections, and accepts the namespace only if it
-    /// is namespaced. The same applies to custom kinds.
+    /// is namespaced.
     pub(super) fn field_refusal(&self, field: &str) -> Option<String> {
         let labels = self.extensions.field_labels;
-        let declares = self.custom.is_some() || !self.selectable.is_empty() || !labels.aliases.is_empty();
+        let declares = labels.declared || !self.selectable.is_empty() || !labels.aliases.is_empty();
         let known = match field {
             "metadata.name" => true,
             "metadata.namespace" => !declares || (self.scope == Scope::Namespaced && labels.namespace),

@@ -30,13 +30,11 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
         CellSource::Function(function) => function(object),
         // Every kind has these two fields: they need no search.
         CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
-        // Only bookmarks have no creation time. The document of such an object has no value at the path.
-        CellSource::Path(CREATED)
-            if object.resource().custom.is_some() && object.meta().creation_timestamp.is_zero() =>
-        {
-            Cell::Null
-        }
-        CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
+        CellSource::Path(CREATED) => match object.meta().creation_timestamp.timestamp() {
+            // Only bookmarks have no creation time.
+            None if column.ty == "date" => Cell::Null,
+            created => age::cell(created),
+        },
         CellSource::Path(path) => match find(object, path) {
             None => Cell::Null,
             Some(value) => typed_cell(value, &column.ty),

@@ -156,17 +156,17 @@ impl<'a> ScaleManagers<'a> {
     }
 
     fn replicas_in(&self, version: &str) -> Replicas {
-        if self.kind.custom.is_none() {
-            // Former versions of a kind had the replicas at the same path.
-            let group = |version: &str| GroupVersion::parse(version).ok().map(|version| version.group);
-            return match group(version) == group(self.api_version) {
-                true => Replicas::At(self.path.to_owned().into()),
-                false => Replicas::Unknown,
-            };
+        if let Some(mut versions) = self.kind.defined_versions() {
+            let found = versions.find(|defined| defined.api_version == version);
+            return found.map_or(Replicas::Unknown, |found| {
+                replicas_of(&found).map_or(Replicas::NoScale, Replicas::At)
+            });
         }
-        match self.kind.defined_version(version) {
-            Some(version) => replicas_of(&version).map_or(Replicas::NoScale, Replicas::At),
-            None => Replicas::Unknown,
+        // Former versions of a kind had the replicas at the same path.
+        let group = |version: &str| GroupVersion::parse(version).ok().map(|version| version.group);
+        match group(version) == group(self.api_version) {
+            true => Replicas::At(self.path.to_owned().into()),
+            false => Replicas::Unknown,
         }
     }
 }

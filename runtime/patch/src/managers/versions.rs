@@ -47,8 +47,8 @@ fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Ob
 /// Another version of the kind of `object`.
 fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option<ResourceFacts> {
     let kind = object.resource();
-    match kind.custom {
-        Some(_) => kind.defined_version(api_version),
+    match kind.defined_versions() {
+        Some(mut versions) => versions.find(|version| version.api_version == api_version),
         // The group without a name and the others know nothing of each other's types in kube-apiserver, even where they share a
         // kind, and those of versions that are not served are unknown: managers that came so are forgotten.
         None => scheme
