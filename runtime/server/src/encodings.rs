@@ -2,8 +2,6 @@
 
 mod subject;
 
-use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -18,12 +16,11 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct as _;
 use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{EncodingCache, EncodingId, Entry, Revision};
-use serde_json::value::RawValue;
 
 pub(crate) use self::subject::Subject;
 use crate::negotiation::{Output, Target};
 use crate::offload::Cost;
-use crate::representation::{self, Representation};
+use crate::representation::{self, ItemStart, MetadataPlace, Representation};
 use crate::stores::ResourceStore;
 
 /// Number of encoding ids that one endpoint may assign.
@@ -35,14 +32,15 @@ pub(crate) struct Encodings {
     representation: &'static dyn Representation,
     store: Arc<ResourceStore>,
     first: u32,
-    /// Custom objects written up to this revision may have been written for another definition; those that are history
+    /// Objects written up to this revision may have been written for another definition of the kind; those that are history
     /// by now were not checked.
     since: Option<Revision>,
-    prefix: Vec<u8>,
-    /// The first bytes of an object that the storage version's encoder wrote.
-    stored_prefix: Vec<u8>,
+    item_start: ItemStart,
+    /// The start of an object in the storage version.
+    stored_start: ItemStart,
+    metadata_place: Option<MetadataPlace>,
     /// The conversion of stored JSON to protobuf messages, prepared on first use.
-    transcoder: OnceLock<Transcoder>,
+    transcoder: OnceLock<Option<Transcoder>>,
 }
 
 /// Decides if an encoding is cached beside the entry.
@@ -75,15 +73,15 @@ impl Encodings {
     pub(crate) fn new(facts: &ResourceFacts, store: Arc<ResourceStore>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let representation = representation::of(facts);
-        let since = representation.is_redefinable().then(|| store.storage().revision());
         Self {
             facts: facts.clone(),
             representation,
+            since: store.adapted_until(),
             store,
-            since,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
-            prefix: prefix(facts),
-            stored_prefix: prefix(&facts.hub()),
+            item_start: representation.item_start(facts),
+            stored_start: representation.item_start(&facts.hub()),
+            metadata_place: representation.metadata_place(facts),
             transcoder: OnceLock::new(),
         }
     }
@@ -109,20 +107,14 @@ impl Encodings {
         self.is_stored() && entry.is_readable() && (is_current || self.store.fits(entry))
     }
 
-    /// True if objects are written as trees; see [`Representation::writes_trees`].
-    pub(crate) fn writes_trees(&self) -> bool {
-        self.representation.writes_trees()
+    /// The start of an object in the endpoint's version as an item of a list.
+    pub(crate) fn item_start(&self) -> &ItemStart {
+        &self.item_start
     }
 
-    /// True if an entry has the layout of the storage version of a declared kind, and so can be read.
-    pub(crate) fn has_usual_layout(&self, entry: &Entry) -> bool {
-        !self.representation.has_fixed_layout()
-            || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
-    }
-
-    /// The first bytes of the JSON of every object; an item of a list is `{` and the bytes behind them.
-    pub(crate) fn prefix(&self) -> &[u8] {
-        &self.prefix
+    /// The entries that are read before an answer with them begins; see [`Layout::unusual`](crate::representation::Layout).
+    pub(crate) fn unusual<'e>(&self, entries: &'e [Arc<Entry>]) -> Vec<&'e Arc<Entry>> {
+        self.representation.unusual(entries, &self.stored_start)
     }
 
     /// Decodes stored bytes into an object of the storage version.
@@ -137,25 +129,26 @@ impl Encodings {
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.read(entry, entry.bytes(), &self.facts)
+    }
+
+    /// The object of an entry that is stored in the endpoint's version, for readers of its table row alone.
+    pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        let json = self.representation.printed_part(entry.bytes());
+        self.read(entry, &json, &self.facts)
+    }
+
+    /// The object of an entry with the stored JSON `json`, in `version`.
+    fn read(&self, entry: &Entry, json: &[u8], version: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
         self.store.check_decrypted(entry)?;
         if entry.revision() == Revision(0) && self.representation.has_converter(&self.facts) {
             // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
-            let mut object = self.facts.zero();
-            custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)
+            let mut object = version.zero();
+            custom::decode(json, &mut *object, Strictness::Lenient)
                 .map_err(|_| ApiError::internal("unable to read the converted object"))?;
             return Ok(object);
         }
-        self.object(entry.bytes())
-    }
-
-    /// The object of an entry that is stored in the endpoint's version, for readers of anything but its managed fields,
-    /// which are often half of it.
-    pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        self.store.check_decrypted(entry)?;
-        match self.representation.has_fixed_layout() {
-            true => self.stored(&without_managers(entry.bytes())),
-            false => self.object_of(entry),
-        }
+        self.store.decode_as(json, version)
     }
 
     /// Converts an object of the storage version to the endpoint's version; returns an object of that version
@@ -198,11 +191,8 @@ impl Encodings {
     }
 
     fn encode_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
-        let transcode = |out| {
-            let transcoder = self.transcoder.get_or_init(|| Transcoder::new(self.facts.fields()));
-            transcoder.transcode(entry.bytes(), out)
-        };
-        if !(self.is_transcoded() && entry.is_readable() && transcode(out)) {
+        let transcoder = self.transcoder().filter(|_| entry.is_readable());
+        if !transcoder.is_some_and(|transcoder| transcoder.transcode(entry.bytes(), out)) {
             protobuf::encode(&*self.object_of(entry)?, out);
         }
         Ok(())
@@ -210,7 +200,12 @@ impl Encodings {
 
     /// True if the messages of most objects are transcoded from their JSON.
     pub(crate) fn is_transcoded(&self) -> bool {
-        self.representation.has_fixed_layout() && self.is_stored()
+        self.transcoder().is_some()
+    }
+
+    fn transcoder(&self) -> Option<&Transcoder> {
+        let prepare = || self.representation.transcoder(&self.facts);
+        self.transcoder.get_or_init(prepare).as_ref()
     }
 
     /// The protobuf message of a PartialObjectMetadata.
@@ -218,8 +213,10 @@ impl Encodings {
         static METADATA: LazyLock<Transcoder> =
             LazyLock::new(|| Transcoder::new(PartialObjectMetadata::default().facts()));
         self.cached(entry, Encoding::MetadataMessage, caching, |entry| {
-            if !self.has_own_metadata() && entry.is_readable() {
-                let metadata = &entry.bytes()[metadata_range(entry.bytes())?];
+            if let Some(place) = self.metadata_place
+                && entry.is_readable()
+            {
+                let metadata = &entry.bytes()[place(entry.bytes())?];
                 let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
                 let mut out = Vec::with_capacity(object.len());
                 if METADATA.transcode(&object, &mut out) {
@@ -232,47 +229,33 @@ impl Encodings {
 
     /// The JSON of the metadata alone, as a PartialObjectMetadata has it.
     pub(crate) fn metadata(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
-        if self.has_own_metadata() {
+        let Some(place) = self.metadata_place else {
             return self.cached(entry, Encoding::Metadata, caching, |entry| {
                 Ok(json::to_vec(&self.entry_meta(entry)?).into())
             });
-        }
+        };
         if !entry.is_readable() {
             self.store.decode(entry)?;
         }
-        Ok(entry.to_bytes().slice(metadata_range(entry.bytes())?))
+        Ok(entry.to_bytes().slice(place(entry.bytes())?))
     }
 
-    /// True if the metadata that is rendered alone differs from the stored metadata.
-    pub(crate) fn has_own_metadata(&self) -> bool {
-        self.writes_trees() || !self.hidden_annotations().is_empty()
+    /// Finds the metadata in stored JSON; `None` if the metadata that is rendered alone differs from it.
+    pub(crate) fn metadata_place(&self) -> Option<MetadataPlace> {
+        self.metadata_place
     }
 
     fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
-        match self.representation.versions_have_own_rules() {
-            true => self.bare_meta(&*self.object_of(entry)?),
-            false => Ok(self.without_hidden(self.store.decode(entry)?.meta().clone())),
-        }
+        let version = self.representation.ruling_version(&self.facts);
+        self.bare_meta(&*self.read(entry, entry.bytes(), &version)?)
     }
 
-    /// The metadata of an object, as it is rendered alone: that of the storage version, because annotations in which a
-    /// declared version keeps fields are only for readers of the whole object.
+    /// The metadata of an object, as it is rendered alone.
     pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
-        let meta = match self.representation.versions_have_own_rules() || object.resource().is_hub() {
-            true => object.meta().clone(),
-            false => conversion::try_convert(object, &self.facts.hub())?.meta().clone(),
-        };
-        Ok(self.without_hidden(meta))
-    }
-
-    fn without_hidden(&self, mut meta: ObjectMeta) -> ObjectMeta {
-        let hidden = self.hidden_annotations();
+        let mut meta = self.representation.metadata(object)?;
+        let hidden = self.facts.hub().extensions.hidden_annotations;
         meta.annotations.retain(|key, _| !hidden.contains(&key.as_str()));
-        meta
-    }
-
-    fn hidden_annotations(&self) -> &'static [&'static str] {
-        self.facts.hub().extensions.hidden_annotations
+        Ok(meta)
     }
 
     /// The expected cost of encoding an object as `output`.
@@ -304,54 +287,11 @@ impl Encodings {
     }
 }
 
-fn prefix(facts: &ResourceFacts) -> Vec<u8> {
-    let mut prefix = vec![b'{'];
-    for (name, value) in [("kind", &facts.kind), ("apiVersion", &facts.api_version)] {
-        json::encode_text(name, &mut prefix);
-        prefix.push(b':');
-        json::encode_text(value, &mut prefix);
-        prefix.push(b',');
-    }
-    prefix
-}
-
 /// The protobuf message of a PartialObjectMetadata.
 fn metadata_message(metadata: ObjectMeta) -> Bytes {
     let mut out = Vec::with_capacity(512);
     protobuf::encode(&PartialObjectMetadata { metadata }, &mut out);
     out.into()
-}
-
-/// The JSON of an object without its managed fields.
-fn without_managers(json: &[u8]) -> Cow<'_, [u8]> {
-    const NAME: &str = "managedFields";
-    let place = json::place_of(json, "metadata").and_then(|metadata| {
-        let managers = json::place_of(&json[metadata.clone()], NAME)?;
-        // With the quotes and the colon of its key, and the comma in front, behind other members.
-        let key = metadata.start + managers.start - NAME.len() - 3;
-        (json.get(key - 1) == Some(&b',')).then_some(key - 1..metadata.start + managers.end)
-    });
-    match place {
-        Some(place) => Cow::Owned([&json[..place.start], &json[place.end..]].concat()),
-        None => Cow::Borrowed(json),
-    }
-}
-
-/// The byte range of the value of `metadata` in the JSON of an object.
-pub(crate) fn metadata_range(json: &[u8]) -> ApiResult<Range<usize>> {
-    if let Some(place) = json::place_of(json, "metadata") {
-        return Ok(place);
-    }
-    #[derive(serde::Deserialize)]
-    struct Pieces<'b> {
-        #[serde(borrow)]
-        metadata: &'b RawValue,
-    }
-    let pieces: Pieces<'_> =
-        serde_json::from_slice(json).map_err(|_| ApiError::internal("unable to read the stored object"))?;
-    let value = pieces.metadata.get();
-    let start = value.as_ptr() as usize - json.as_ptr() as usize;
-    Ok(start..start + value.len())
 }
 
 impl std::fmt::Debug for Encodings {
@@ -415,28 +355,5 @@ mod tests {
             .encoding(storage.encodings(), other.id(Encoding::Json, 0), kept)
             .expect("it does not fail");
         assert_eq!(other.cost(&entry, json), Cost::default(), "it was converted lately");
-    }
-
-    #[test]
-    fn objects_are_printed_without_their_managers() {
-        for (json, bare) in [
-            (
-                r#"{"kind":"A","metadata":{"name":"a","managedFields":[{"f":{"a]}":{}}}]},"data":1}"#,
-                r#"{"kind":"A","metadata":{"name":"a"},"data":1}"#,
-            ),
-            (
-                r#"{"metadata":{"name":"a","managedFields":[],"x":1}}"#,
-                r#"{"metadata":{"name":"a","x":1}}"#,
-            ),
-            // Metadata that consists of managed fields alone stays as it is.
-            (
-                r#"{"metadata":{"managedFields":[]}}"#,
-                r#"{"metadata":{"managedFields":[]}}"#,
-            ),
-            (r#"{"data":{"managedFields":[]}}"#, r#"{"data":{"managedFields":[]}}"#),
-            ("{}", "{}"),
-        ] {
-            assert_eq!(without_managers(json.as_bytes()), bare.as_bytes());
-        }
     }
 }

@@ -168,19 +168,20 @@ pub fn negotiate(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// Like [`negotiate`], for an object or a list of a custom kind: the `Accept` header is not checked for an offered
-/// media type first, and of such objects only metadata and scale can be encoded in protobuf.
+/// Like [`negotiate`], for objects that can be encoded as outputs that satisfy `encodable` alone: the `Accept` header is
+/// not checked for an offered media type first.
 ///
 /// # Errors
 ///
 /// 406 when the client accepts none of the offered outputs.
-pub(crate) fn negotiate_custom(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
-    let declared = |output: &Output| {
-        output.format != Format::Protobuf || output.target != Target::Object || acceptable == Acceptable::Scale
-    };
+pub(crate) fn negotiate_encodable(
+    request: &Parts,
+    acceptable: Acceptable,
+    encodable: impl Fn(&Output) -> bool,
+) -> ApiResult<Output> {
     let chosen = match accept_header(request) {
         "" | "application/json" | "*/*" => Some(Output::json()),
-        _ => choose(request, acceptable, declared),
+        _ => choose(request, acceptable, encodable),
     };
     let mut output = chosen.ok_or_else(|| nothing_accepted(request))?;
     output.pretty |= wants_indentation(request);
@@ -251,13 +252,13 @@ fn accept_header(request: &Parts) -> &str {
     value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
 }
 
-/// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `declared`.
-fn choose(request: &Parts, acceptable: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
+/// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `encodable`.
+fn choose(request: &Parts, acceptable: Acceptable, encodable: impl Fn(&Output) -> bool) -> Option<Output> {
     let offered = Format::all(features_of(request));
     accept::clauses(accept_header(request)).iter().find_map(|clause| {
         let formats = offered.iter();
         let mut outputs = formats.filter_map(|format| satisfy(clause, *format, acceptable));
-        outputs.find(&declared)
+        outputs.find(&encodable)
     })
 }
 

@@ -3,6 +3,7 @@
 //! [`Routes`] is filled while a server is assembled and then compiled into a [`RouteTable`], which never changes: a
 //! server that adds a resource while serving swaps the whole table.
 
+mod group_answers;
 mod table;
 
 use std::sync::Arc;

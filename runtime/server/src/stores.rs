@@ -1,7 +1,6 @@
 //! The state that all endpoints share: the storage, the kinds, admission, the clock and the source of UIDs.
 
 mod attachments;
-mod declared_objects;
 mod derived;
 mod failure;
 mod indexer;
@@ -11,9 +10,6 @@ mod object_lister;
 mod open_stores;
 mod registry_codec;
 mod resource_store;
-mod storage_codec;
-mod stored_documents;
-mod stored_objects;
 mod uid;
 
 use std::collections::HashMap;
@@ -35,6 +31,7 @@ use crate::reservations::Reservations;
 use crate::watch_places::WatchPlaces;
 use open_stores::OpenStores;
 
+pub use crate::representation::{Decoded, StorageCodec};
 pub(crate) use attachments::Attachments;
 pub use derived::Derived;
 pub use failure::STORE_CLOSED;
@@ -46,7 +43,6 @@ pub use object_lister::ObjectLister;
 pub use planesmith_machinery::scheme::StorageMediaType;
 pub use registry_codec::{CanonicalObject, RegistryCodec};
 pub use resource_store::ResourceStore;
-pub use storage_codec::{Decoded, StorageCodec};
 pub use uid::{RandomUids, Uids};
 
 /// The state that all endpoints of a server share; clones share it too.

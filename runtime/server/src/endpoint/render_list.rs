@@ -20,6 +20,7 @@ use crate::list_stream::{
 };
 use crate::negotiation::{Format, Output, Target};
 use crate::offload::{Cost, Turns};
+use crate::representation::list_head;
 use crate::response;
 use crate::sending::{RetainedMemory, Snapshot};
 use crate::table;
@@ -83,20 +84,16 @@ impl Endpoint {
     fn is_sent_as_stored(&self, output: Output, entries: &[Arc<Entry>]) -> bool {
         let encodings = self.encodings();
         let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
-        let is_as_stored = |entry: &Arc<Entry>| match encodings.writes_trees() {
-            true => encodings.is_as_stored(entry),
-            false => entry.is_readable() && entry.bytes().starts_with(encodings.prefix()),
-        };
+        let omitted = &*encodings.item_start().omitted;
+        let is_as_stored = |entry: &Arc<Entry>| encodings.is_as_stored(entry) && entry.bytes().starts_with(omitted);
         is_plain && output.target == Target::Object && encodings.is_stored() && entries.iter().all(is_as_stored)
     }
 
     fn stored_list(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ListStream {
         let (head, mut tail) = self.around_objects(meta);
         tail.push(b'\n');
-        match self.encodings().writes_trees() {
-            true => ListStream::new(head, entries, 0, "", tail),
-            false => ListStream::new(head, entries, self.encodings().prefix().len(), "{", tail),
-        }
+        let start = self.encodings().item_start();
+        ListStream::new(head, entries, start.omitted.len(), start.text, tail)
     }
 
     /// Reads the objects whose layout is not that of the storage version, such as those of a former storage version:
@@ -104,10 +101,7 @@ impl Endpoint {
     /// damaged; then the answer breaks off.
     async fn check_unusual(&self, entries: &[Arc<Entry>], turns: &Turns) -> ApiResult<()> {
         let encodings = self.encodings();
-        let unusual: Vec<_> = entries
-            .iter()
-            .filter(|entry| !encodings.has_usual_layout(entry))
-            .collect();
+        let unusual = encodings.unusual(entries);
         for some in unusual.chunks(CHECK_BATCH) {
             let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
             let check = || some.iter().try_for_each(|entry| encodings.object_of(entry).map(drop));
@@ -155,17 +149,12 @@ impl Endpoint {
 
     fn write_object(&self, caching: Caching) -> WriteItem {
         let encodings = Arc::clone(self.encodings());
-        if encodings.writes_trees() {
-            return Box::new(move |entry, out| {
-                out.extend_from_slice(&encodings.json(entry, caching)?);
-                Ok(())
-            });
-        }
         Box::new(move |entry, out| {
             let json = encodings.json(entry, caching)?;
-            match json.strip_prefix(encodings.prefix()) {
+            let start = encodings.item_start();
+            match json.strip_prefix(&*start.omitted) {
                 Some(rest) => {
-                    out.push(b'{');
+                    out.extend_from_slice(start.text.as_bytes());
                     out.extend_from_slice(rest);
                 }
                 // Another encoder wrote it, in another order.
@@ -241,11 +230,7 @@ impl Endpoint {
 
     /// The compact JSON before and behind the items of a list.
     fn around_objects(&self, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
-        let (kind, api_version) = (&*self.kind().list_kind, &*self.kind().api_version);
-        match self.encodings().writes_trees() {
-            true => sorted_list(kind, api_version, meta),
-            false => (list_head(kind, api_version, meta), b"]}".to_vec()),
-        }
+        self.representation().around_items(self.kind(), meta)
     }
 
     fn is_a_list(&self) -> ApiError {
@@ -259,31 +244,4 @@ impl Endpoint {
 fn pinning(mut response: Response, pinned: RetainedMemory) -> Response {
     response.extensions_mut().insert(pinned);
     response
-}
-
-fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {
-    let mut head = Vec::with_capacity(256);
-    head.extend_from_slice(b"{\"kind\":");
-    json::encode_text(kind, &mut head);
-    head.extend_from_slice(b",\"apiVersion\":");
-    json::encode_text(api_version, &mut head);
-    head.extend_from_slice(b",\"metadata\":");
-    json::encode(meta, &mut head);
-    head.extend_from_slice(b",\"items\":[");
-    head
-}
-
-/// The bytes around the items of a list whose keys are sorted. An empty continue token is included.
-fn sorted_list(kind: &str, api_version: &str, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
-    let mut head = b"{\"apiVersion\":".to_vec();
-    json::encode_text(api_version, &mut head);
-    head.extend_from_slice(b",\"items\":[");
-    let mut tail = b"],\"kind\":".to_vec();
-    json::encode_text(kind, &mut tail);
-    tail.extend_from_slice(b",\"metadata\":");
-    let mut metadata = json::to_value(meta);
-    metadata["continue"] = meta.r#continue.as_str().into();
-    json::encode_value(&metadata, &mut tail);
-    tail.push(b'}');
-    (head, tail)
 }

@@ -24,32 +24,31 @@ pub(super) fn served(facts: &ResourceFacts, handlers: &Subresources, features: &
     if facts.behavior.no_delete_collection {
         verbs.retain(|verb| *verb != Verb::DeleteCollection);
     }
-    let declared = facts.subresources.iter().filter_map(|subresource| {
-        let name = Cow::Borrowed(subresource.name);
-        if let Some(handler) = handlers.get(subresource.name) {
-            let served = handler.served();
-            return Some(ServedSubresource { name, ..served });
-        }
-        let kind = match subresource.kind {
-            SubresourceKind::Status => None,
-            SubresourceKind::Scale(_) => Some(ServedKind {
-                group: Cow::Borrowed("autoscaling"),
-                version: Cow::Borrowed("v1"),
-                kind: Cow::Borrowed("Scale"),
-            }),
-            SubresourceKind::Other => return None,
-        };
-        Some(ServedSubresource {
-            name,
-            kind,
-            verbs: vec![Verb::Get, Verb::Patch, Verb::Update],
-            open_ended: false,
-        })
-    });
-    let mut subresources: Vec<ServedSubresource> = declared.collect();
-    if representation.sorts_subresources() {
-        subresources.sort_by(|left, right| left.name.cmp(&right.name));
-    }
+    let subresources = representation
+        .subresources(facts)
+        .into_iter()
+        .filter_map(|subresource| {
+            let name = Cow::Borrowed(subresource.name);
+            if let Some(handler) = handlers.get(subresource.name) {
+                let served = handler.served();
+                return Some(ServedSubresource { name, ..served });
+            }
+            let kind = match subresource.kind {
+                SubresourceKind::Status => None,
+                SubresourceKind::Scale(_) => Some(ServedKind {
+                    group: Cow::Borrowed("autoscaling"),
+                    version: Cow::Borrowed("v1"),
+                    kind: Cow::Borrowed("Scale"),
+                }),
+                SubresourceKind::Other => return None,
+            };
+            Some(ServedSubresource {
+                name,
+                kind,
+                verbs: vec![Verb::Get, Verb::Patch, Verb::Update],
+                open_ended: false,
+            })
+        });
     let hub = facts.hub();
     let is_hashed = facts.behavior.is_stored() && features.has(&STORAGE_VERSION_HASH);
     let stored_as = is_hashed.then_some(ServedKind {
@@ -69,6 +68,6 @@ pub(super) fn served(facts: &ResourceFacts, handlers: &Subresources, features: &
         verbs,
         hidden_verbs: Vec::new(),
         stored_as,
-        subresources,
+        subresources: subresources.collect(),
     }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use http::Method;
-use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiError;
 
+use super::group_answers::{ExclusiveGroup, GroupAnswers, OpenGroup};
 use super::{ResourceHandler, VersionHandler};
 use crate::discovery::{Document, ServedResource, resource_list};
 use crate::request::{RequestInfo, Verb};
@@ -20,8 +20,7 @@ pub struct RouteTable {
 }
 
 struct GroupRoutes {
-    /// True if unknown versions and resources may belong to another server.
-    open: bool,
+    answers: &'static dyn GroupAnswers,
     versions: Vec<VersionRoutes>,
 }
 
@@ -75,9 +74,12 @@ impl RouteTable {
         }
         let mut groups: HashMap<Box<str>, GroupRoutes> = HashMap::new();
         for ((group, name), (resources, claim)) in by_version {
-            let open = open_groups.iter().any(|open| **open == *group);
+            let answers: &dyn GroupAnswers = match open_groups.iter().any(|open| **open == *group) {
+                true => &OpenGroup,
+                false => &ExclusiveGroup,
+            };
             let group = groups.entry(group).or_insert_with(|| GroupRoutes {
-                open,
+                answers,
                 versions: Vec::new(),
             });
             group.versions.push(VersionRoutes {
@@ -154,24 +156,18 @@ impl RouteTable {
         let Some(group) = self.groups.get(info.group()) else {
             return Found::Elsewhere;
         };
-        let nothing = || if group.open { Found::Elsewhere } else { Found::Nothing };
         let Some(version) = group.version(info.version()) else {
-            return nothing();
+            return group.answers.unknown();
         };
         if let Some(claim) = &version.claim {
             return Found::Version(Arc::clone(claim));
         }
         let Some(handler) = version.resources.get(info.resource()) else {
-            return nothing();
+            return group.answers.unknown();
         };
         match admits(handler.facts(), info) {
-            Admission::Yes => Found::Handler(Arc::clone(handler)),
-            Admission::OtherMethod if group.open && is_named_create(handler.facts(), info) => {
-                Found::Handler(Arc::clone(handler))
-            }
-            refused if group.open => refused_custom(handler.facts(), info, &refused),
-            Admission::OtherMethod => Found::OtherMethod,
-            Admission::NoSuchPath => nothing(),
+            Ok(()) => Found::Handler(Arc::clone(handler)),
+            Err(refusal) => group.answers.refused(handler, info, refusal),
         }
     }
 
@@ -191,8 +187,7 @@ impl RouteTable {
             Some(VersionRoutes { claim: Some(claim), .. }) => Found::Version(Arc::clone(claim)),
             Some(_) if *info.method() != Method::GET => Found::OtherMethod,
             Some(version) => Found::Document(version.document(group_name)),
-            None if group.open => Found::Elsewhere,
-            None => Found::Nothing,
+            None => group.answers.unknown(),
         }
     }
 
@@ -208,37 +203,9 @@ impl RouteTable {
     /// True if the table has routes of `group`, and no other server serves that group.
     #[must_use]
     pub fn owns_group(&self, group: &str) -> bool {
-        self.groups.get(group).is_some_and(|group| !group.open)
-    }
-}
-
-/// True if an object is created at the path of an object, which custom kinds accept: the name in the path has no
-/// effect.
-fn is_named_create(facts: &ServedResource, info: &RequestInfo) -> bool {
-    let is_named = !info.path_name().is_empty() && info.subresource().is_empty();
-    is_named && info.verb() == Verb::Create && facts.verbs.contains(&Verb::Create)
-}
-
-/// The error for a request that a custom kind refuses.
-fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admission) -> Found {
-    let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
-    let is_everywhere = facts.scope == Scope::Namespaced && info.namespace().is_empty();
-    let knows = |name: &str| facts.subresources.iter().any(|subresource| subresource.name == name);
-    match (refused, info.subresource()) {
-        _ if is_everywhere || info.verb() == Verb::Proxy => Found::Elsewhere,
-        (_, wanted) if !wanted.is_empty() && !knows(wanted) => {
-            Found::Refused(ApiError::not_found(&resource, info.path_name()))
-        }
-        (Admission::OtherMethod, _) if *info.method() == Method::HEAD || info.verb() == Verb::Watch => {
-            Found::OtherMethod
-        }
-        (Admission::OtherMethod, "") if matches!(info.verb(), Verb::Update | Verb::Patch) => {
-            Found::Refused(ApiError::bad_request("name must be provided"))
-        }
-        (Admission::OtherMethod, _) => {
-            Found::Refused(ApiError::verb_not_supported(&resource, &info.verb().to_string()))
-        }
-        _ => Found::Elsewhere,
+        self.groups
+            .get(group)
+            .is_some_and(|group| matches!(group.answers.unknown(), Found::Nothing))
     }
 }
 
@@ -261,14 +228,17 @@ fn by_name(resources: &ByResource) -> Vec<&ServedResource> {
     served
 }
 
-enum Admission {
-    Yes,
+/// The reason for which a resource does not answer a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Refusal {
+    /// It does not support the method.
     OtherMethod,
+    /// It does not have the path.
     NoSuchPath,
 }
 
-/// Checks if a resource has the path of a request, and supports its method.
-fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
+/// Checks that a resource has the path of a request, and supports its method.
+fn admits(facts: &ServedResource, info: &RequestInfo) -> Result<(), Refusal> {
     const OF_COLLECTION: [Verb; 4] = [Verb::List, Verb::Watch, Verb::Create, Verb::DeleteCollection];
     const OF_OBJECT: [Verb; 4] = [Verb::Get, Verb::Update, Verb::Patch, Verb::Delete];
     let name = info.path_name();
@@ -276,17 +246,17 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
     let everywhere = facts.scope == Scope::Namespaced && !namespaced;
     let is_misplaced = facts.scope == Scope::Cluster && (namespaced || info.is_below_namespace());
     if is_misplaced || (everywhere && !name.is_empty()) || info.verb() == Verb::Proxy {
-        return Admission::NoSuchPath;
+        return Err(Refusal::NoSuchPath);
     }
     let allowed = |verbs: &[Verb], possible: &[Verb]| match () {
-        () if !possible.iter().any(|verb| verbs.contains(verb)) => Admission::NoSuchPath,
-        () if *info.method() == Method::HEAD => Admission::OtherMethod,
-        () if info.verb() == Verb::Watch && *info.method() != Method::GET => Admission::OtherMethod,
-        () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
-        () if facts.hidden_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
+        () if !possible.iter().any(|verb| verbs.contains(verb)) => Err(Refusal::NoSuchPath),
+        () if *info.method() == Method::HEAD => Err(Refusal::OtherMethod),
+        () if info.verb() == Verb::Watch && *info.method() != Method::GET => Err(Refusal::OtherMethod),
+        () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Ok(()),
+        () if facts.hidden_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Ok(()),
         // Lists that cannot be watched report that themselves.
-        () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Admission::Yes,
-        () => Admission::OtherMethod,
+        () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Ok(()),
+        () => Err(Refusal::OtherMethod),
     };
     match (name, info.subresource()) {
         ("", _) if everywhere => allowed(&facts.verbs, &[Verb::List, Verb::Watch]),
@@ -294,9 +264,9 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         (_, "") if info.verb() == Verb::Watch => allowed(&facts.verbs, &[Verb::Watch]),
         (_, "") => allowed(&facts.verbs, &OF_OBJECT),
         (_, wanted) => match facts.subresources.iter().find(|subresource| subresource.name == wanted) {
-            Some(subresource) if subresource.open_ended => Admission::Yes,
+            Some(subresource) if subresource.open_ended => Ok(()),
             Some(subresource) if info.rest().is_empty() => allowed(&subresource.verbs, &subresource.verbs),
-            _ => Admission::NoSuchPath,
+            _ => Err(Refusal::NoSuchPath),
         },
     }
 }

@@ -11,8 +11,7 @@ use planesmith_machinery::value::{self, View};
 use planesmith_store::{Decoded, Draft, Indexer, Loaded, Row, StoredForm};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::storage_codec::StorageCodec;
-use super::stored_objects::StoredObjects;
+use crate::representation::{StorageCodec, StoredObjects};
 
 /// The row of an object of the storage version.
 #[must_use]

@@ -6,7 +6,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::storage_codec::{StorageCodec, with_gap, without_gap};
+use crate::representation::{StorageCodec, with_gap, without_gap};
 
 /// The beginning of an object in Protobuf.
 const PROTOBUF: &[u8] = b"k8s\0";

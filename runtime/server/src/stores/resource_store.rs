@@ -1,26 +1,23 @@
 //! The objects of one kind.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
-use planesmith_dynamic::custom::CustomKind;
+use planesmith_dynamic::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
-use planesmith_machinery::resource::{ResourceFacts, ResourceTable, Scope};
+use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{
-    Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, SchemaEpoch, Storage, Watcher, WriteError,
+    Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Revision, Storage, Watcher, WriteError,
 };
 
 use super::failure::{stale, store_failure};
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
-use super::storage_codec::StorageCodec;
-use super::stored_objects::{self, StoredObjects};
-use crate::representation;
+use crate::representation::{self, Adapted, StorageCodec, StoredObjects};
 
 /// Maximum time that a change on behalf of the server waits for the newest state.
 const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
@@ -38,50 +35,21 @@ pub struct ResourceStore {
     adapted: Option<Adapted>,
 }
 
-/// Objects that were adapted to a definition: the collection reads them by it until this is dropped.
-struct Adapted {
-    epoch: SchemaEpoch,
-    collection: Arc<Collection>,
-    indexer: Arc<dyn Indexer>,
-}
-
-impl Adapted {
-    fn new(collection: &Arc<Collection>, indexer: &Arc<dyn Indexer>) -> Self {
-        Self {
-            epoch: collection.reindex(indexer),
-            collection: Arc::clone(collection),
-            indexer: Arc::clone(indexer),
-        }
-    }
-}
-
-impl Drop for Adapted {
-    fn drop(&mut self) {
-        self.collection.release(&self.indexer);
-    }
-}
-
-impl fmt::Debug for Adapted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Adapted").field(&self.epoch).finish()
-    }
-}
-
 impl ResourceStore {
     /// Returns the store of the kind with the storage version `hub`, which may be stored in the other versions that
     /// `scheme` has of the kind. Opening it again returns the same objects; those of a custom kind follow the kind's
     /// current definition.
     #[must_use]
     pub fn with_versions(storage: &Storage, hub: &ResourceFacts, scheme: &Scheme) -> Self {
-        let objects = stored_objects::of(hub, scheme);
+        let representation = representation::of(hub);
+        let objects = representation.stored_objects(hub, scheme);
         let indexer = JsonIndexer::new(hub, Arc::clone(&objects));
         let indexer: Arc<dyn Indexer> = Arc::new(match storage.is_shared() {
             true => indexer.with_codec(StorageCodec::new(hub, scheme, scheme.storage_media_type())),
             false => indexer,
         });
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
-        let is_redefinable = representation::of(hub).is_redefinable();
-        let adapted = is_redefinable.then(|| Adapted::new(&collection, &indexer));
+        let adapted = representation.adapt(&collection, &indexer);
         Self {
             facts: hub.clone(),
             collection,
@@ -95,22 +63,9 @@ impl ResourceStore {
     /// Returns a store of the same objects that has the names of the kind, but nothing else of its definition.
     #[must_use]
     pub fn without_definition(&self) -> Self {
-        let facts = &self.facts;
-        let names = ResourceTable {
-            group: facts.group.clone(),
-            version: facts.version.clone(),
-            api_version: facts.api_version.clone(),
-            kind: facts.kind.clone(),
-            list_kind: facts.list_kind.clone(),
-            plural: facts.plural.clone(),
-            singular: facts.singular.clone(),
-            storage_name: facts.storage_name.clone(),
-            scope: facts.scope,
-            ..CustomKind::FACTS
-        };
-        let hub = ResourceFacts::defined(vec![names], 0).remove(0);
+        let hub = custom::names_alone(&self.facts);
         Self {
-            objects: stored_objects::of(&hub, &Scheme::new()),
+            objects: representation::of(&hub).stored_objects(&hub, &Scheme::new()),
             facts: hub,
             collection: Arc::clone(&self.collection),
             storage: self.storage.clone(),
@@ -122,9 +77,17 @@ impl ResourceStore {
     /// True if the bytes of an object are known to match the current definition of its kind, though the object may be
     /// older.
     pub(crate) fn fits(&self, entry: &Entry) -> bool {
-        self.adapted
-            .as_ref()
-            .is_some_and(|adapted| entry.matches_schema(adapted.epoch))
+        self.adapted.as_ref().is_some_and(|adapted| adapted.fits(entry))
+    }
+
+    /// The present revision if objects up to it may have been written for another definition of the kind.
+    pub(crate) fn adapted_until(&self) -> Option<Revision> {
+        self.adapted.as_ref().map(|_| self.storage.revision())
+    }
+
+    /// True if the store is to be dropped with the last of its users, so that it releases what it adapted.
+    pub(super) fn is_adapted(&self) -> bool {
+        self.adapted.is_some()
     }
 
     /// The storage version.

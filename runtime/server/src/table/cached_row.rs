@@ -8,7 +8,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{PrintedCells, TableWriter};
 use planesmith_store::Entry;
 
-use crate::encodings::{Caching, Encoding, Encodings, metadata_range};
+use crate::encodings::{Caching, Encoding, Encodings};
 
 /// Bytes of the metadata's position: its start and its end.
 const POSITION: usize = 2 * size_of::<u64>();
@@ -27,9 +27,9 @@ impl<'e> CachedRow<'e> {
     pub(super) fn of(entry: &'e Arc<Entry>, encodings: &Encodings, caching: Caching) -> ApiResult<Self> {
         let bytes = encodings.cached(entry, Encoding::Row, caching, |_| {
             let cells = PrintedCells::of(&*encodings.object_to_print(entry)?);
-            let place = match encodings.has_own_metadata() {
-                true => 0..0,
-                false => metadata_range(entry.bytes())?,
+            let place = match encodings.metadata_place() {
+                Some(place) => place(entry.bytes())?,
+                None => 0..0,
             };
             let mut bytes = Vec::with_capacity(256);
             for end in [place.start, place.end] {
@@ -38,10 +38,10 @@ impl<'e> CachedRow<'e> {
             bytes.extend_from_slice(&cells);
             Ok(Bytes::from(bytes))
         })?;
-        let metadata = encodings
-            .has_own_metadata()
-            .then(|| encodings.metadata(entry, caching))
-            .transpose()?;
+        let metadata = match encodings.metadata_place() {
+            Some(_) => None,
+            None => Some(encodings.metadata(entry, caching)?),
+        };
         Ok(Self { entry, metadata, bytes })
     }
 

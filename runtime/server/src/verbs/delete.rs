@@ -22,10 +22,11 @@ use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Document, Format, Output, Target};
 use crate::options::{DeleteOptions, Propagation};
+use crate::representation::is_of_machinery;
 use crate::reservations::ReservationGuard;
 use crate::response;
 use crate::table;
-use crate::write::{AdmittedDeletion, Attempt, Attempts, Committed, Write, is_of_machinery};
+use crate::write::{AdmittedDeletion, Attempt, Attempts, Committed, Write};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";

@@ -3,30 +3,27 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
-use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::group_version::{GroupKind, GroupResource};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
+use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::strategy::{Extensions, MetadataRules};
-use planesmith_machinery::validation::check_metadata;
+use planesmith_machinery::strategy::Extensions;
 use planesmith_machinery::value::{self, Struct, View};
 use planesmith_patch::managers::ScaleManagers;
 
-use super::patch::{Patch, PatchKind, patch_text};
+use super::patch::{Patch, patch_kind, patch_text};
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Output, Target};
 use crate::options::WriteOptions;
-use crate::representation::{self, Declared, not_a_list};
+use crate::representation::{self, Declared, Expected, NOT_SET, not_a_list, replicas_at};
 use crate::request::Query;
 use crate::response;
 use crate::table;
-use crate::write::{Change, Committed, Decoder, Defaulted, Expected, Make, Part, Write, find_replicas, replicas_at};
+use crate::write::{Change, Committed, Decoder, Defaulted, Make, Part, Write};
 
 pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
@@ -36,9 +33,6 @@ pub(super) const EXPECTED: Expected = Expected {
     representation: &Declared,
     unknown: None,
 };
-
-/// Represents an absent number of replicas of a custom object, while it is changed.
-const NOT_SET: i32 = i32::MIN;
 
 impl Endpoint {
     /// Reads the number of replicas.
@@ -53,7 +47,7 @@ impl Endpoint {
             .ok_or_else(|| self.not_found(call.name()))?;
         let object = self.object_of(call, &entry).await?;
         let scale = scale_of(&*object, facts)?;
-        if self.representation().requires_replicas() && find_replicas(&*object, &facts.spec_replicas).is_none() {
+        if self.representation().replicas(&*object, facts).is_none() {
             let path = &facts.spec_replicas;
             return Err(ApiError::internal(format!(
                 "the spec replicas field \".{path}\" does not exist"
@@ -85,7 +79,7 @@ impl Endpoint {
 
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &ScaleFacts) -> ApiResult<Response> {
-        let kind = PatchKind::from_call(call, self.representation())?;
+        let kind = patch_kind(call, self.representation())?;
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         call.record_patch(&body);
@@ -105,9 +99,7 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
             let mut before = scale_of(live, facts)?;
-            if self.representation().requires_replicas() && find_replicas(live, &facts.spec_replicas).is_none() {
-                before.spec.replicas = NOT_SET;
-            }
+            before.spec.replicas = self.representation().replicas(live, facts).unwrap_or(NOT_SET);
             // Only a patch sees the managers of the number.
             let stored = &live.meta().managed_fields;
             let managers = ScaleManagers::read(stored, live.resource(), &facts.spec_replicas);
@@ -213,47 +205,8 @@ pub fn set_replicas(object: &mut dyn Object, facts: &ScaleFacts, replicas: i32) 
 /// ignored.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Defaulted> {
     let wanted = scale.spec.replicas;
-    let representation = representation::of(live.resource());
-    if representation.requires_replicas() {
-        if wanted == NOT_SET {
-            let why = format!("the spec replicas field \".{}\" cannot be empty", facts.spec_replicas);
-            return Err(ApiError::bad_request(why));
-        }
-    } else {
-        check(live, scale)?;
-    }
+    representation::of(live.resource()).check_new_scale(scale, live, facts)?;
     Defaulted::with_replicas(live, facts, wanted, &scale.metadata.resource_version)
-}
-
-/// Checks a Scale as an object of its own, and that it is that of `live`.
-fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
-    let name = &live.meta().name;
-    let mut errors = FieldErrors::default();
-    let (name_rule, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
-    let metadata = ObjectMeta {
-        managed_fields: Vec::new(),
-        ..scale.metadata.clone()
-    };
-    check_metadata(&metadata, Scope::Namespaced, name_rule, rules, &mut errors);
-    if scale.spec.replicas < 0 {
-        errors.invalid(
-            "spec.replicas",
-            scale.spec.replicas,
-            "must be greater than or equal to 0",
-        );
-    }
-    if !errors.is_empty() {
-        let kind = GroupKind::new(EXPECTED.group, EXPECTED.kind);
-        return Err(ApiError::invalid(&kind, name, &errors));
-    }
-    let (sent, actual) = (&scale.metadata.uid, &live.meta().uid);
-    if !sent.is_empty() && sent != actual {
-        let resource = live.resource();
-        let resource = GroupResource::new(resource.group.clone(), format!("{}/scale", resource.plural));
-        let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {actual}");
-        return Err(ApiError::conflict(&resource, name, why));
-    }
-    Ok(())
 }
 
 /// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.

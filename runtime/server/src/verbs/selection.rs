@@ -78,8 +78,8 @@ impl Selection {
                 negated: false,
             });
         }
-        let has_own_fields = representation::of(facts).versions_have_own_rules();
-        let reads_objects = has_own_fields && fields.iter().any(|term| matches!(term.source, Source::Row(_)));
+        let rows_decide = representation::of(facts).rows_decide();
+        let reads_objects = !rows_decide && fields.iter().any(|term| matches!(term.source, Source::Row(_)));
         Ok(Self {
             labels,
             fields,

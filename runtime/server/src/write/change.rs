@@ -151,8 +151,8 @@ impl Write<'_> {
         };
         let live = converted.as_deref().unwrap_or(old);
         let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
-        if matches!(part, Part::Status) && self.endpoint.representation().restores_metadata() {
-            new = new.with_metadata_of(live);
+        if matches!(part, Part::Status) {
+            new = new.for_status_of(live);
         }
         let live = converted;
         Ok(PreparedChange { live, new })

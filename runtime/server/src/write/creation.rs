@@ -13,9 +13,9 @@ use super::candidate::New;
 use super::mutated::Mutated;
 use super::reserved::Reserved;
 use super::{Committed, Defaulted, Write};
-use crate::encodings::metadata_range;
 use crate::filters::refusal;
 use crate::options::parse_version;
+use crate::representation::place_of_metadata;
 use crate::reservations::ReservationGuard;
 use crate::stores::store_failure;
 
@@ -176,7 +176,7 @@ impl Write<'_> {
 
 /// True if the object of `entry` is terminating. It is not decoded: it may be large, or of another version.
 fn is_terminating(entry: &Entry) -> bool {
-    metadata_range(entry.bytes()).is_ok_and(|range| {
+    place_of_metadata(entry.bytes()).is_ok_and(|range| {
         let metadata = &entry.bytes()[range];
         json::place_of(metadata, "deletionTimestamp").is_some_and(|place| &metadata[place] != b"null")
     })

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use planesmith_dynamic::custom;
-use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::hex;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
@@ -18,10 +16,10 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
 
 use super::SentBody;
-use super::expected::{Expected, Mismatch, complete, mismatch, missing_kind};
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Document;
 use crate::options::{FieldValidation, WriteOptions};
+use crate::representation::{Expected, Mismatch};
 use crate::request::{Stage, Warnings};
 
 /// Maximum bytes of a body in messages.
@@ -163,37 +161,15 @@ impl Decoder<'_> {
     /// Completes the body's kind and version, and checks them against the expected kind. `json` is the body in JSON, or
     /// empty.
     fn check_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
-        let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
-        if self.expected.representation.requires_type_meta() {
-            return self.check_custom_kind(sent, body, json);
-        }
-        let sent = complete(sent, &version, self.expected);
-        match mismatch(self.scheme, self.expected, &sent, json) {
-            None => Ok(sent),
-            Some(Mismatch::Version) => Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version)),
-            Some(Mismatch::Kind(why)) => Err(self.unfit(&sent, &why)),
-        }
-    }
-
-    /// Checks the kind and version of a custom object, which are required. Any kind of the version is accepted here,
-    /// and checked later.
-    fn check_custom_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
-        let expected = self.expected;
-        if sent.kind.is_empty() {
-            return Err(self.unrecognized(&missing_kind(json), body));
-        }
-        if sent.api_version != expected.api_version {
-            return Err(ApiError::version_mismatch(&sent.api_version, expected.api_version));
-        }
-        if sent.kind == expected.kind {
-            return Ok(sent);
-        }
-        let document: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
-        let name = document.pointer("/metadata/name").and_then(serde_json::Value::as_str);
-        let mut errors = FieldErrors::default();
-        errors.invalid("kind", &sent.kind, format!("must be {}", expected.kind));
-        let kind = GroupKind::new(expected.group.to_owned(), sent.kind);
-        Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
+        let checked = self
+            .expected
+            .representation
+            .check_kind(sent, json, self.expected, self.scheme);
+        checked.map_err(|why| match why {
+            Mismatch::Unknown(why) => self.unrecognized(&why, body),
+            Mismatch::Kind(sent, why) => self.unfit(&sent, &why),
+            Mismatch::Refused(error) => error,
+        })
     }
 
     /// 400 for a body whose kind is not known.

@@ -40,10 +40,8 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        let is_unmanaged = self.object.meta().managed_fields.is_empty();
-        if is_unmanaged && write.endpoint.representation().resets_managers(&self.json) {
-            self.object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
-        }
+        let representation = write.endpoint.representation();
+        representation.reset_managers(self.object.meta_mut(), &self.json);
         defaulting::set_defaults(&mut *self.object, write.features());
         write.drop_repeated_owners(&mut *self.object, false);
         Ok(Defaulted::new(self.object))
@@ -107,15 +105,9 @@ impl Defaulted {
         Self::new(self.object.boxed())
     }
 
-    /// The same object with the metadata of `live`, for a write of the status alone. Its own managed fields are kept, and its
-    /// resourceVersion, which is checked later.
-    pub(super) fn with_metadata_of(mut self, live: &dyn Object) -> Self {
-        let sent = self.object.meta_mut();
-        let managed_fields = std::mem::take(&mut sent.managed_fields);
-        let resource_version = std::mem::take(&mut sent.resource_version);
-        sent.clone_from(live.meta());
-        sent.managed_fields = managed_fields;
-        sent.resource_version = resource_version;
+    /// The same object as a write of the status of `live` has it, which does not change all of the metadata.
+    pub(super) fn for_status_of(mut self, live: &dyn Object) -> Self {
+        representation::of(live.resource()).restore_metadata(self.object.meta_mut(), live.meta());
         self
     }
 

@@ -62,14 +62,8 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     }
 }
 
-/// True if anything but metadata and status differs; for some kinds the status counts, too.
+/// True if a field differs whose changes increment the generation.
 fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
     let kind = new.resource();
-    let status_counts = representation::of(kind).counts_status(kind);
-    let ignored: &[&str] = if status_counts {
-        &["metadata"]
-    } else {
-        &["metadata", "status"]
-    };
-    !value::equal_except(ignored, new, old)
+    !value::equal_except(representation::of(kind).uncounted_fields(kind), new, old)
 }

@@ -5,9 +5,9 @@ use planesmith_patch::fields::Set;
 use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite};
 
 use super::candidate::{Candidate, Existing, New};
-use super::replicas::replicas_at;
 use super::request::Managing;
 use super::{Defaulted, Write};
+use crate::representation::replicas_at;
 
 /// An object with its managed fields, in the version of the endpoint.
 pub(crate) struct Tracked<P>(Candidate<P>);

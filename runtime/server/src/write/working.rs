@@ -48,14 +48,9 @@ impl<P> Working<P> {
 }
 
 impl Write<'_> {
-    /// The version that the write works on: that of the store, and for custom kinds that of the endpoint, because each of
-    /// their versions has rules of its own.
+    /// The version that the write works on: the one whose rules apply.
     pub(super) fn working_kind(&self) -> ResourceFacts {
-        let kind = self.endpoint.kind();
-        match self.endpoint.representation().versions_have_own_rules() {
-            true => kind.clone(),
-            false => kind.hub(),
-        }
+        self.endpoint.representation().ruling_version(self.endpoint.kind())
     }
 
     /// True if the write works on the version of the endpoint.

@@ -2,6 +2,8 @@
 
 mod resource_version;
 
+use std::fmt::Debug;
+
 use planesmith_machinery::facts::{StructFacts, TypeFacts};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::protobuf::Transcoder;
@@ -12,10 +14,9 @@ use planesmith_machinery::strategy::Extensions;
 use planesmith_machinery::{conversion, json, protobuf, yaml};
 use planesmith_store::StoredForm;
 
-pub(super) use self::resource_version::{with_gap, without_gap};
+pub(crate) use self::resource_version::{with_gap, without_gap};
 use super::declared_objects::DeclaredObjects;
 use super::stored_documents::StoredDocuments;
-use crate::representation;
 
 /// Translates stored bytes of one kind, as kube-apiserver writes them, to canonical bytes and back.
 ///
@@ -23,17 +24,26 @@ use crate::representation;
 /// kube-apiserver stores them, custom kinds in JSON; neither has a `resourceVersion`.
 #[derive(Debug)]
 pub struct StorageCodec {
-    objects: Objects,
+    encoding: Box<dyn StorageEncoding>,
 }
 
-#[derive(Debug)]
-enum Objects {
-    Declared(Box<Declared>),
-    Documents(StoredDocuments),
+/// The translation of the stored bytes of one kind.
+pub(crate) trait StorageEncoding: Debug + Send + Sync {
+    /// The canonical bytes of an object, and true if it is stored in another version than [`Self::encode`] writes; `None` if
+    /// the bytes do not encode an object of the kind.
+    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)>;
+
+    /// The bytes to store for an object in canonical bytes with the digits of its revision at `gap`.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes do not encode an object of the kind.
+    fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>>;
 }
 
+/// The translation for a declared kind: in the version and the encoding in which kube-apiserver stores it.
 #[derive(Debug)]
-struct Declared {
+pub(super) struct DeclaredEncoding {
     objects: DeclaredObjects,
     hub: ResourceFacts,
     media_type: StorageMediaType,
@@ -54,21 +64,8 @@ impl StorageCodec {
     /// objects as `media_type` if the kind has it.
     #[must_use]
     pub fn new(hub: &ResourceFacts, scheme: &Scheme, media_type: StorageMediaType) -> Self {
-        if representation::of(hub).versions_have_own_rules() {
-            let objects = Objects::Documents(StoredDocuments::new(hub));
-            return Self { objects };
-        }
-        // Servers with a Go scheme of their own store JSON, whatever the flag says.
-        let has_own_scheme = hub.extensions.scheme_name != Extensions::NONE.scheme_name;
-        let is_json = has_own_scheme || !has_numbers(hub.fields(), &mut Vec::new());
-        let declared = Declared {
-            objects: DeclaredObjects::new(hub, scheme),
-            hub: hub.clone(),
-            media_type: if is_json { StorageMediaType::Json } else { media_type },
-            transcoder: Transcoder::new(hub.fields()),
-        };
         Self {
-            objects: Objects::Declared(Box::new(declared)),
+            encoding: super::of(hub).storage_encoding(hub, scheme, media_type),
         }
     }
 
@@ -76,17 +73,7 @@ impl StorageCodec {
     /// of the kind. Objects of custom kinds keep the version in which they are stored.
     #[must_use]
     pub fn decode(&self, stored: &[u8]) -> Option<Decoded> {
-        let (canonical, is_other_version) = match &self.objects {
-            Objects::Declared(declared) => {
-                let (object, version) = declared.objects.read_encoded(stored).ok()?;
-                let is_other_version = *version != *declared.target();
-                (json::encode_for_storage(&*object), is_other_version)
-            }
-            Objects::Documents(documents) => {
-                let canonical = with_gap(stored)?;
-                (documents.adapted(&canonical.bytes).unwrap_or(canonical), false)
-            }
-        };
+        let (canonical, is_other_version) = self.encoding.decode(stored)?;
         let form = match self.encode(&canonical) {
             _ if is_other_version => StoredForm::OtherVersion,
             Ok(written) if written == stored => StoredForm::Current,
@@ -105,18 +92,27 @@ impl StorageCodec {
     }
 
     /// Like [`Self::encode`], for canonical bytes with the digits at `gap`.
-    pub(super) fn encode_bytes(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
-        match &self.objects {
-            Objects::Declared(declared) => declared.encode(canonical, gap),
-            Objects::Documents(_) => Ok(line(without_gap(canonical, gap))),
-        }
+    pub(crate) fn encode_bytes(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
+        self.encoding.encode(canonical, gap)
     }
 }
 
-impl Declared {
-    /// The version in which kube-apiserver stores objects.
-    fn target(&self) -> &ResourceFacts {
-        self.objects.version(&self.hub.hashed_version)
+impl StorageEncoding for StoredDocuments {
+    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)> {
+        let canonical = with_gap(stored)?;
+        Some((self.adapted(&canonical.bytes).unwrap_or(canonical), false))
+    }
+
+    fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
+        Ok(line(without_gap(canonical, gap)))
+    }
+}
+
+impl StorageEncoding for DeclaredEncoding {
+    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)> {
+        let (object, version) = self.objects.read_encoded(stored).ok()?;
+        let is_other_version = *version != *self.target();
+        Some((json::encode_for_storage(&*object), is_other_version))
     }
 
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
@@ -142,6 +138,26 @@ impl Declared {
         let mut out = Vec::with_capacity(canonical.len() + 64);
         protobuf::encode_enveloped(&*object, &mut out);
         Ok(out)
+    }
+}
+
+impl DeclaredEncoding {
+    /// Returns the encoding of the kind with the storage version `hub`.
+    pub(super) fn new(hub: &ResourceFacts, scheme: &Scheme, media_type: StorageMediaType) -> Self {
+        // Servers with a Go scheme of their own store JSON, whatever the flag says.
+        let has_own_scheme = hub.extensions.scheme_name != Extensions::NONE.scheme_name;
+        let is_json = has_own_scheme || !has_numbers(hub.fields(), &mut Vec::new());
+        Self {
+            objects: DeclaredObjects::new(hub, scheme),
+            hub: hub.clone(),
+            media_type: if is_json { StorageMediaType::Json } else { media_type },
+            transcoder: Transcoder::new(hub.fields()),
+        }
+    }
+
+    /// The version in which kube-apiserver stores objects.
+    fn target(&self) -> &ResourceFacts {
+        self.objects.version(&self.hub.hashed_version)
     }
 
     fn read(&self, canonical: &[u8]) -> ApiResult<Box<dyn Object>> {

@@ -5,17 +5,33 @@ use std::sync::Arc;
 
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::scheme::{Scheme, StorageMediaType};
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Draft, Loaded};
 
 use super::declared_objects::DeclaredObjects;
+use super::storage_codec::{DeclaredEncoding, StorageEncoding};
 use super::stored_documents::StoredDocuments;
-use crate::representation;
+use super::{Custom, Declared};
+
+/// The stored bytes of the objects of a kind.
+pub(crate) trait Storing {
+    /// Returns the reader of the kind with the storage version `hub`, whose other versions are in `scheme`.
+    fn stored_objects(&self, hub: &ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects>;
+
+    /// Returns the encoding in which kube-apiserver stores the kind, and reads it in any; `media_type` is its choice for kinds
+    /// that have it.
+    fn storage_encoding(
+        &self,
+        hub: &ResourceFacts,
+        scheme: &Scheme,
+        media_type: StorageMediaType,
+    ) -> Box<dyn StorageEncoding>;
+}
 
 /// Reads the stored bytes of the objects of one kind. An object may be stored in another version than the storage version
 /// of today.
-pub(super) trait StoredObjects: Debug + Send + Sync {
+pub(crate) trait StoredObjects: Debug + Send + Sync {
     /// The object that `bytes` encode, in the storage version.
     ///
     /// # Errors
@@ -49,10 +65,27 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft>;
 }
 
-/// Returns the reader of the kind with the storage version `hub`, whose other versions are in `scheme`.
-pub(super) fn of(hub: &ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
-    match representation::of(hub).versions_have_own_rules() {
-        true => Arc::new(StoredDocuments::new(hub)),
-        false => Arc::new(DeclaredObjects::new(hub, scheme)),
+impl Storing for Declared {
+    fn stored_objects(&self, hub: &ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
+        Arc::new(DeclaredObjects::new(hub, scheme))
+    }
+
+    fn storage_encoding(
+        &self,
+        hub: &ResourceFacts,
+        scheme: &Scheme,
+        media_type: StorageMediaType,
+    ) -> Box<dyn StorageEncoding> {
+        Box::new(DeclaredEncoding::new(hub, scheme, media_type))
+    }
+}
+
+impl Storing for Custom {
+    fn stored_objects(&self, hub: &ResourceFacts, _: &Scheme) -> Arc<dyn StoredObjects> {
+        Arc::new(StoredDocuments::new(hub))
+    }
+
+    fn storage_encoding(&self, hub: &ResourceFacts, _: &Scheme, _: StorageMediaType) -> Box<dyn StorageEncoding> {
+        Box::new(StoredDocuments::new(hub))
     }
 }

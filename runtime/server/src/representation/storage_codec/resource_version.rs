@@ -6,7 +6,7 @@ use serde_json::Value as Tree;
 const FIELD: &[u8] = b"\"resourceVersion\":\"";
 
 /// Returns canonical JSON without the empty resourceVersion at `gap`.
-pub(in crate::stores) fn without_gap(canonical: &[u8], gap: usize) -> Vec<u8> {
+pub(crate) fn without_gap(canonical: &[u8], gap: usize) -> Vec<u8> {
     let (head, tail) = canonical.split_at(gap);
     let head = head.strip_suffix(FIELD).unwrap_or(head);
     let tail = tail.strip_prefix(b"\"").unwrap_or(tail);
@@ -21,7 +21,7 @@ pub(in crate::stores) fn without_gap(canonical: &[u8], gap: usize) -> Vec<u8> {
 
 /// Returns a stored document with an empty resourceVersion in its metadata, and all keys sorted; `None` if it is not an
 /// object with metadata.
-pub(in crate::stores) fn with_gap(stored: &[u8]) -> Option<Encoded> {
+pub(crate) fn with_gap(stored: &[u8]) -> Option<Encoded> {
     let (tree, _) = json::parse_value(stored, Strictness::Lenient).ok()?;
     let Tree::Object(mut document) = tree else { return None };
     let Some(Tree::Object(metadata)) = document.remove("metadata") else {

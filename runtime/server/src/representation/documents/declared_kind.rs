@@ -1,0 +1,104 @@
+//! The kinds that documents of a declared kind name: any kind of the scheme is known.
+
+use planesmith_dynamic::custom;
+use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::json::{DecodeError, Strictness};
+use planesmith_machinery::meta::TypeMeta;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiError;
+
+use super::PatchedVersion;
+use crate::representation::expected::{Expected, Mismatch, is_of_machinery, version_of};
+
+/// Completes the kind and version of a body, and checks them.
+pub(super) fn check(
+    sent: TypeMeta,
+    json: &[u8],
+    expected: Expected<'_>,
+    scheme: &Scheme,
+) -> Result<TypeMeta, Mismatch> {
+    let version = version_of(&sent)?;
+    let sent = complete(sent, &version, expected);
+    check_complete(sent, json, expected, scheme)
+}
+
+/// Checks the kind and version of a patched object. It may have become one of another version.
+pub(super) fn check_patched(
+    sent: TypeMeta,
+    json: &[u8],
+    expected: Expected<'_>,
+    scheme: &Scheme,
+) -> Result<PatchedVersion, Mismatch> {
+    if sent.api_version.is_empty() && (sent.kind.is_empty() || sent.kind == expected.kind) {
+        return Ok(PatchedVersion::Internal);
+    }
+    version_of(&sent)?;
+    if let Some(other) = other_version(&sent, expected, scheme) {
+        return Ok(other);
+    }
+    check_complete(sent, json, expected, scheme).map(|_| PatchedVersion::Own)
+}
+
+/// Sets the parts of kind and version that a document leaves out.
+fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected<'_>) -> TypeMeta {
+    if version.version.is_empty() && (version.group.is_empty() || version.group == expected.group) {
+        expected.api_version.clone_into(&mut sent.api_version);
+    }
+    if sent.kind.is_empty() {
+        expected.kind.clone_into(&mut sent.kind);
+    }
+    sent
+}
+
+/// The other version of the expected kind that a document names, if it is one.
+fn other_version(sent: &TypeMeta, expected: Expected<'_>, scheme: &Scheme) -> Option<PatchedVersion> {
+    let own = scheme.object_kind(expected.api_version, expected.kind)?;
+    let other = scheme.object_kind(&sent.api_version, &sent.kind)?;
+    let is_other = own != other && own.is_version_of(other);
+    is_other.then(|| PatchedVersion::Other {
+        own: own.clone(),
+        other: other.clone(),
+    })
+}
+
+/// Checks that a document of the kind `sent` has the expected kind; `json` is the document, or empty.
+fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &Scheme) -> Result<TypeMeta, Mismatch> {
+    let TypeMeta { api_version, kind } = &sent;
+    let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
+    if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
+        return Ok(sent);
+    }
+    let is_near = |other: &&ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
+    let known = scheme.object_kind(api_version, kind).filter(is_near);
+    // It is decoded as its own kind before that is compared with the expected one.
+    if let Some(known) = known.filter(|_| !json.is_empty())
+        && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
+            custom::decode(json, &mut *known.zero(), Strictness::Lenient)
+    {
+        return Err(Mismatch::Kind(sent, why));
+    }
+    if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
+        return Err(ApiError::version_mismatch(api_version, expected.api_version).into());
+    }
+    let listed = kind.strip_suffix("List");
+    let is_list = listed.is_some_and(|kind| {
+        scheme
+            .object_kind(api_version, kind)
+            .is_some_and(|listed| is_near(&listed))
+    }) || (api_version == "v1" && kind == "List");
+    let is_options = is_of_machinery(&sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
+    let why = if known.is_some() || is_list || is_options {
+        let package = expected.group.split('.').next().filter(|group| !group.is_empty());
+        let package = package.unwrap_or("core");
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        format!(
+            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
+            expected.kind
+        )
+    } else {
+        let scheme = expected.scheme;
+        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
+    };
+    Err(Mismatch::Kind(sent, why))
+}
