@@ -175,7 +175,7 @@ impl SentDocuments for Custom {
         _: &Scheme,
         is_of_status: bool,
     ) -> Result<PatchedVersion, Mismatch> {
-        custom_kind::check_patched(sent, json, expected, is_of_status).map(|()| PatchedVersion::Own)
+        custom_kind::check_patched(&sent, json, expected, is_of_status).map(|()| PatchedVersion::Own)
     }
 
     fn other_patch(&self, _: Option<&str>, accepted: &[&'static str]) -> ApiResult<PatchKind> {

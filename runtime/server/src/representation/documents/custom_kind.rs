@@ -24,12 +24,12 @@ pub(super) fn check(sent: TypeMeta, json: &[u8], expected: Expected<'_>) -> Resu
 /// Checks the kind and version of a patched object, which are required and may not change; if only the status is
 /// written, they are only required.
 pub(super) fn check_patched(
-    sent: TypeMeta,
+    sent: &TypeMeta,
     json: &[u8],
     expected: Expected<'_>,
     is_of_status: bool,
 ) -> Result<(), Mismatch> {
-    let version = version_of(&sent)?;
+    let version = version_of(sent)?;
     if sent.kind.is_empty() {
         return Err(missing_kind(json));
     }
@@ -48,7 +48,7 @@ pub(super) fn check_patched(
         ("kind", &*sent.kind, expected.kind),
         ("apiVersion", &*sent.api_version, expected.api_version),
     ];
-    check_fields(&sent, &version.group, &fields, json)
+    check_fields(sent, &version.group, &fields, json)
 }
 
 /// 422 if one of `fields` has another value than the expected one. `json` is the document, of the kind `sent` in `group`.
