@@ -8,6 +8,7 @@ mod round_trips;
 pub mod shop;
 
 use planesmith_control_plane::{Documents, GroupVersion, Program};
+use planesmith_machinery::group_version::GroupVersionPriority;
 use planesmith_machinery::scheme::Scheme;
 
 /// The server with all groups.
@@ -18,6 +19,7 @@ pub const PROGRAM: Program = Program {
             group: "shop.example.com",
             version: "v1",
             on_by_default: true,
+            priority: GroupVersionPriority::CUSTOM,
             register: shop::v1::register,
             install: shop::v1::install,
         },
@@ -25,6 +27,7 @@ pub const PROGRAM: Program = Program {
             group: "shop.example.com",
             version: "v1alpha1",
             on_by_default: true,
+            priority: GroupVersionPriority::CUSTOM,
             register: shop::v1alpha1::register,
             install: shop::v1alpha1::install,
         },

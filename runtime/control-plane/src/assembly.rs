@@ -19,7 +19,6 @@ use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
 use planesmith_server::in_flight::Heartbeats;
-use planesmith_server::in_flight::Heartbeats;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;

@@ -11,6 +11,7 @@ use anyhow::Result;
 use super::files::Files;
 use super::model::{Group, Model, PackageModel, Version};
 use super::package::Role;
+use super::source::RustPath;
 use text::{structs, use_line};
 
 /// Renders the Rust files of all crates.

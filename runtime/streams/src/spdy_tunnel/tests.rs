@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use planesmith_machinery::status::ApiError;
-use planesmith_server::proxy::{Destination, client_tls};
+use planesmith_server::proxy::{Destination, NameResolver, client_tls};
 use planesmith_server::request::Context;
 use planesmith_server::shutdown::Stop;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,7 +16,11 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 
 fn link() -> Link {
-    Link::new(client_tls(None, None).unwrap(), Duration::from_secs(5))
+    Link::new(
+        client_tls(None, None).unwrap(),
+        Duration::from_secs(5),
+        &NameResolver::default(),
+    )
 }
 
 /// A server that tunnels SPDY inside of WebSocket to `target`; returns its port.
