@@ -1,6 +1,7 @@
 //! The store of a server, and its health checks.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use planesmith_server::health::HealthCheck;
@@ -57,6 +58,7 @@ pub(crate) fn settings(program: &Program, options: &Options, state: &ComponentSt
     }
     Ok(StorageOptions {
         transformers,
+        clock: Arc::clone(&options.clock),
         window: options.history.store_history_age,
         journal_bytes: options.history.store_history_bytes,
         kinds: options.history.limits(&scheme),
@@ -81,6 +83,7 @@ pub(crate) fn open_storage(options: &Options, settings: &StorageOptions) -> Resu
             let dir = store_dir(options);
             let context = || format!("the store in {}", dir.display());
             let log = SledLog::open(&dir).with_context(context)?;
+            let log = log.with_clock(Arc::clone(&options.clock));
             let log = log.accepting_loss(options.store_accept_data_loss);
             match Storage::open(log, settings) {
                 Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
@@ -167,8 +170,6 @@ mod tests {
 
     use clap::Parser as _;
     use planesmith_store::{Draft, Expect, ListQuery, NoIndex, Op, Row};
-
-    use std::sync::Arc;
 
     use super::*;
 

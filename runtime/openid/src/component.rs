@@ -215,6 +215,7 @@ impl Component for OpenIdComponent {
             disallowed: context.options.service_accounts.service_account_issuer.clone(),
             algorithms: options.algorithms().map_err(|problem| anyhow!(problem))?,
             allows_egress: context.gates.enabled(EGRESS),
+            clock: Arc::clone(&context.options.clock),
         };
         match &options.authentication_config {
             Some(path) => from_file(path, validation, context),

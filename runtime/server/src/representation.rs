@@ -12,8 +12,8 @@ use std::fmt::Debug;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::facts::StructFacts;
-use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
@@ -32,7 +32,7 @@ use crate::request::Verb;
 pub(crate) type Converted<'a> = BoxFuture<'a, ApiResult<Box<dyn Object>>>;
 
 /// Completes an object of the storage version.
-pub(crate) type Completion = fn(&mut dyn Object, &Features);
+pub(crate) type Completion = fn(&mut dyn Object, &Environment);
 
 /// The representation of the objects of a kind.
 pub(crate) trait Representation: Debug + Sync {

@@ -1,3 +1,4 @@
+use planesmith_machinery::clock::SystemClock;
 use serde_json::{Value, json};
 
 use super::*;
@@ -13,6 +14,7 @@ fn check(jwt: &Value) -> Result<usize, String> {
         disallowed: vec!["https://kubernetes.default.svc".to_owned()],
         algorithms: vec![Algorithm::Rs256],
         allows_egress: true,
+        clock: Arc::new(SystemClock),
     };
     validation.check(&configuration).map(|settings| settings.len())
 }

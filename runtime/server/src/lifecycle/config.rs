@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use planesmith_access::authentication::Authenticator;
 use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::clock::{Clock, SystemClock};
 use planesmith_machinery::feature::Features;
 use thiserror::Error;
 
@@ -88,6 +89,8 @@ pub struct Config {
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Records requests.
     pub audit: Option<Arc<AuditContext>>,
+    /// The clock, for traces and pages about the process. Default: that of the operating system.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// A problem of a [`Config`].
@@ -162,6 +165,7 @@ impl Config {
             slow_request: Duration::from_millis(500),
             tracer: None,
             audit: None,
+            clock: Arc::new(SystemClock),
         }
     }
 
@@ -205,7 +209,7 @@ impl Config {
             Box::new(PanicGuard),
         ];
         if let Some(tracer) = &self.tracer {
-            list.push(Box::new(Trace::new(Arc::clone(tracer))));
+            list.push(Box::new(Trace::new(Arc::clone(tracer), Arc::clone(&self.clock))));
         }
         // Requests that cannot be parsed are answered with none of the headers of the filters below.
         list.push(Box::new(ReadInfo));

@@ -117,9 +117,9 @@ impl Representation for Custom {
     }
 
     fn completion(&self, _: &ResourceFacts) -> Option<Completion> {
-        Some(|object, features| {
+        Some(|object, environment| {
             object.as_custom_mut().map(CustomObject::prune);
-            defaulting::set_defaults(object, features);
+            defaulting::set_defaults(object, environment);
         })
     }
 

@@ -241,7 +241,7 @@ impl Patch<'_> {
         if let Some((own, other)) = self.other_version(&sent) {
             let mut object = other.zero();
             let found = custom::decode(&patched.document, &mut *object, strictness);
-            defaulting::set_defaults(&mut *object, self.scheme.features());
+            defaulting::set_defaults(&mut *object, self.scheme.environment());
             let converted = conversion::convert(&*object, own);
             for field in converted.facts().fields {
                 copy::copy_field(field.name, &*converted, target);
