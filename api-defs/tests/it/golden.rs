@@ -8,7 +8,7 @@ use planesmith_api_defs::batch::v1::Job;
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_machinery::conversion::convert;
 use planesmith_machinery::defaulting::set_defaults;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -79,7 +79,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     if facts.scope == planesmith_machinery::resource::Scope::Namespaced {
         NAMESPACE.clone_into(&mut object.meta_mut().namespace);
     }
-    set_defaults(&mut *object, Features::defaults());
+    set_defaults(&mut *object, Environment::defaults());
     let mut hub = convert(&*object, &facts.hub());
     // The labels of jobs' pods contain it.
     if hub.downcast_ref::<Job>().is_some() {
@@ -94,7 +94,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     hub.resource()
         .strategy
         .prepare_for_create(&mut *hub, &Context::default());
-    let mut ours: Vec<String> = check_create_as_sent(&*hub, facts, Features::defaults())
+    let mut ours: Vec<String> = check_create_as_sent(&*hub, facts, &Context::default())
         .causes()
         .iter()
         .map(|cause| format!("{} {}: {}", cause.reason, cause.field, cause.message))

@@ -11,10 +11,10 @@ use planesmith_api_defs::events;
 use planesmith_api_defs::networking::v1::{IPAddress, NetworkPolicy, ServiceCIDR};
 use planesmith_api_defs::policy::v1::PodDisruptionBudget;
 use planesmith_machinery::conversion::convert;
-use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::validation;
 
 /// Returns the number of errors at `field`.
@@ -23,11 +23,11 @@ fn check_create(object: &dyn Object) -> FieldErrors {
 }
 
 fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts) -> FieldErrors {
-    validation::check_create_as_sent(object, sent, Features::defaults())
+    validation::check_create_as_sent(object, sent, &Context::default())
 }
 
 fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &ResourceFacts) -> FieldErrors {
-    validation::check_update_as_sent(new, old, sent, Features::defaults())
+    validation::check_update_as_sent(new, old, sent, &Context::default())
 }
 
 fn count(errors: &FieldErrors, field: &str) -> usize {
@@ -118,7 +118,7 @@ fn updates_look_at_metadata_as_often_as_kube_apiserver() {
     let errors = validation::check_status_update(
         &labelled::<PodCertificateRequest>(),
         &minimal::<PodCertificateRequest>(),
-        Features::defaults(),
+        &Context::default(),
     );
     assert_eq!(count(&errors, "metadata.labels"), 3);
 }

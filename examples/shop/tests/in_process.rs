@@ -13,6 +13,9 @@ use planesmith_control_plane::descriptors::Descriptors;
 use planesmith_control_plane::options::Options;
 use planesmith_control_plane::{Component, Program, Server};
 use planesmith_e2e::{Connection, Endpoint};
+use planesmith_machinery::clock::{Clock, ManualClock, SystemClock};
+use planesmith_machinery::pem;
+use planesmith_machinery::time::Time;
 use planesmith_server::filters::{AddedFilter, Exchange, Filter, FilterPlace, Step};
 use planesmith_server::lifecycle::{Signal, Signals};
 use planesmith_shop::generated::PROGRAM;
@@ -46,6 +49,17 @@ impl Shop {
 
     /// Starts a server of `program`.
     async fn start_program(program: &Program, folder: &Path, certificates: &Path, flags: &[&str]) -> Self {
+        Self::start_with_clock(program, folder, certificates, flags, Arc::new(SystemClock)).await
+    }
+
+    /// Starts a server of `program` with a clock of its own.
+    async fn start_with_clock(
+        program: &Program,
+        folder: &Path,
+        certificates: &Path,
+        flags: &[&str],
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let tokens = folder.join("tokens.csv");
         std::fs::write(&tokens, "secret,admin,1,system:masters\n").expect("the folder is writable");
         let [data, certificates, tokens] = [
@@ -56,13 +70,11 @@ impl Shop {
         let common = ["planesmith-shop", "--storage=memory", "--secure-port=0"];
         let own = [data.as_str(), &certificates, &tokens];
         let options = Options::try_parse_from(common.iter().chain(&own).chain(flags));
-        let server = Server::open(
-            program,
-            &options.expect("the arguments are valid"),
-            Descriptors::current(),
-        )
-        .await
-        .expect("the server opens");
+        let mut options = options.expect("the arguments are valid");
+        options.clock = clock;
+        let server = Server::open(program, &options, Descriptors::current())
+            .await
+            .expect("the server opens");
         let endpoint = Endpoint::new(server.url(), "secret", None).expect("the URL is valid");
         let (signal, signals) = Signals::manual();
         let running = tokio::spawn(server.run(signals));
@@ -173,6 +185,69 @@ async fn a_hundred_servers_run_in_one_process() {
     shops.next().unwrap().stop().await;
     for shop in shops {
         assert_eq!(shop.connection.get("/readyz").await.unwrap().status, 200);
+        shop.stop().await;
+    }
+}
+
+/// Returns the document at `path`, with the cells of a table if there is one.
+async fn document(shop: &Shop, path: &str, accept: &str) -> Value {
+    let request = shop.connection.request(Method::GET, path).header(ACCEPT, accept);
+    let request = request.body(Vec::new().into()).expect("the request is valid");
+    let answer = shop.connection.finish(request).await.expect("the server answers");
+    answer
+        .expect(200)
+        .expect("the object exists")
+        .json()
+        .expect("the answer is JSON")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_server_stamps_by_its_own_clock() {
+    const SERVER_LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    const STARTS: [&str; 2] = ["2001-02-03T04:05:06Z", "2040-05-06T07:08:09Z"];
+    let root = tempfile::tempdir().unwrap();
+    let mut shops = Vec::new();
+    for start in STARTS {
+        let second = start.parse::<Time>().unwrap().as_second();
+        let clock = Arc::new(ManualClock::new(second.unsigned_abs() * 1000));
+        let folder = root.path().join(&start[..4]);
+        std::fs::create_dir(&folder).unwrap();
+        let own = Arc::<ManualClock>::clone(&clock);
+        let shop = Shop::start_with_clock(&PROGRAM, &folder, &folder.join("pki"), &[], own).await;
+        shop.ready().await;
+        let created = shop
+            .connection
+            .call(Method::POST, PRODUCTS, product("p").to_string())
+            .await
+            .unwrap();
+        created.expect(201).unwrap();
+        shops.push((start, clock, folder, shop));
+    }
+    for (start, clock, folder, shop) in shops {
+        clock.advance(Duration::from_secs(3 * 3600));
+        let object = document(&shop, &format!("{PRODUCTS}/p"), "application/json").await;
+        assert_eq!(object["metadata"]["creationTimestamp"], start);
+        assert_eq!(object["metadata"]["managedFields"][0]["time"], start);
+        let table = document(&shop, &format!("{PRODUCTS}/p"), TABLE).await;
+        let age = table["columnDefinitions"].as_array().unwrap().iter();
+        let age = age
+            .enumerate()
+            .find(|(_, column)| column["name"] == "Age")
+            .map(|(index, _)| &table["rows"][0]["cells"][index]);
+        assert_eq!(age, Some(&json!("3h")), "{table}");
+        let leases = document(&shop, SERVER_LEASES, "application/json").await;
+        let renewed = leases["items"][0]["spec"]["renewTime"].as_str().unwrap_or_default();
+        assert_eq!(&renewed[..19], &start[..19], "{leases}");
+        let authority = std::fs::read(folder.join("pki/ca.crt")).unwrap();
+        let authority = pem::first(&authority, "CERTIFICATE").expect("the file has a certificate");
+        // Certificates are backdated by five minutes.
+        let year = &start[2..4];
+        let not_before = authority
+            .windows(15)
+            .find(|bytes| bytes.starts_with(&[0x17, 13]) && bytes.ends_with(b"Z"))
+            .map(|bytes| String::from_utf8_lossy(&bytes[2..]).into_owned());
+        assert!(not_before.is_some_and(|begin| begin.starts_with(year)), "{start}");
         shop.stop().await;
     }
 }

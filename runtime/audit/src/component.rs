@@ -54,7 +54,12 @@ impl Component for AuditComponent {
                 &meter,
             )?));
         }
-        let audit = Audit { policy, sinks, meter };
+        let audit = Audit {
+            policy,
+            sinks,
+            meter,
+            clock: Arc::clone(&context.options.clock),
+        };
         Ok(Contribution {
             audit: Some(Arc::new(audit)),
             ..Contribution::default()

@@ -12,6 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use planesmith_machinery::clock::{Clock, SystemClock};
 
 /// The time in the name of a predecessor.
 const STAMP: &str = "%Y-%m-%dT%H-%M-%S%.3f";
@@ -97,7 +98,7 @@ impl RotatedFile {
         // Compression takes longer than a request should wait.
         let tidy = move || {
             let _turn = one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = tidy(&path, limits, SystemTime::now()) {
+            if let Err(error) = tidy(&path, limits, SystemClock.now()) {
                 tracing::warn!(%error, file = %path.display(), "old files of the audit log stay");
             }
         };
@@ -109,7 +110,8 @@ impl RotatedFile {
 
     /// Returns a name with the time that no file has yet.
     fn free_name(&self) -> PathBuf {
-        let now = Timestamp::now();
+        // Like the times of the files, which decide about their ages.
+        let now = Timestamp::try_from(SystemClock.now()).unwrap_or_default();
         let names = (0..).map(|later| {
             let at = now.checked_add(Duration::from_millis(later)).unwrap_or(now);
             let (stem, extension) = parts_of(&self.path);
@@ -282,7 +284,7 @@ mod tests {
             compress: true,
             ..LIMITS
         };
-        tidy(&path, limits, SystemTime::now()).unwrap();
+        tidy(&path, limits, SystemClock.now()).unwrap();
         let expected = [
             "audit-2026-01-03T00-00-00.000.log.gz",
             "audit-2026-01-04T00-00-00.000.log.gz",
@@ -294,7 +296,7 @@ mod tests {
         flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
         assert_eq!(text, "day 4");
         let limits = Limits { days: 1, ..LIMITS };
-        tidy(&path, limits, SystemTime::now() + 2 * DAY).unwrap();
+        tidy(&path, limits, SystemClock.now() + 2 * DAY).unwrap();
         assert_eq!(files(folder.path()), ["audit-of-others.log"]);
     }
 }

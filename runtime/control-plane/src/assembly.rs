@@ -8,6 +8,7 @@ use planesmith_access::admission::{Chain, Lister};
 use planesmith_access::authentication::{Anonymous, BearerTokens};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::core::v1::Event;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
@@ -19,7 +20,7 @@ use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
 use planesmith_server::in_flight::Heartbeats;
-use planesmith_server::metrics::SharedMetrics;
+use planesmith_server::metrics::{Metrics, SharedMetrics};
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
@@ -129,7 +130,7 @@ pub(crate) fn assemble(
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
-    let metrics = SharedMetrics::default();
+    let metrics = Arc::new(Metrics::new(Arc::clone(&options.clock)));
     metrics.select(options.metrics.selection().map_err(anyhow::Error::msg)?);
     for (name, stage, on) in gates.all() {
         metrics.show_feature(name, stage, on);
@@ -206,7 +207,7 @@ pub(crate) fn assemble(
     let routes = ServerRoutes::install(program, &stores, &enablement);
     subresources::check(&stores, &routes)?;
     let served = routes.served(program);
-    let openapi = program.openapi.of(&served, &features);
+    let openapi = program.openapi.of(&served, scheme.environment());
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     live_services.connect(&services);
     let directory = GroupDirectory::default();
@@ -359,7 +360,10 @@ fn scheme(program: &Program, options: &Options, features: &Features, shared: Opt
         // A fraction of a second must not mean no limit.
         scheme.set_ttl(Event::RESOURCE, Duration::from_secs(options.event_ttl.as_secs().max(1)));
     }
-    scheme.set_features(features.clone());
+    scheme.set_environment(Environment {
+        features: features.clone(),
+        clock: Arc::clone(&options.clock),
+    });
     if let Some(shared) = shared {
         scheme.set_storage_media_type(shared.media_type);
     }

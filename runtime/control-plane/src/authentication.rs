@@ -4,7 +4,7 @@ mod bootstrap_secrets;
 
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::service_account::{
@@ -14,6 +14,7 @@ use planesmith_access::authentication::{
     Anonymous, Authenticator, BearerTokens, BootstrapTokens, CertificateAuthenticator, Chain,
     RequestHeaderAuthenticator, TokenAuthenticator, TokenFile, WebSocketTokens,
 };
+use planesmith_machinery::clock::Clock;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::stores::Stores;
 
@@ -102,14 +103,14 @@ pub(crate) fn bearer_tokens(
         audiences: keys.audiences.clone(),
         objects,
         uses: stores.options().metrics.count_token_uses(),
-        now: SystemTime::now,
+        clock: Arc::clone(&options.clock),
     }));
     if flags.enable_bootstrap_token_auth
         && let Some(secrets) = StoredBootstrapSecrets::new(stores, loopback)
     {
         authenticators.push(Box::new(BootstrapTokens {
             secrets: Arc::new(secrets),
-            now: SystemTime::now,
+            clock: Arc::clone(&options.clock),
         }));
     }
     authenticators.extend(added);
@@ -122,12 +123,16 @@ pub(crate) fn bearer_tokens(
             flags.authentication_token_webhook_version,
             keys.audiences.clone(),
             flags.authentication_token_webhook_cache_ttl,
+            Arc::clone(&options.clock),
         )));
     }
     if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
-        authenticators.push(Box::new(TokenReviews::of_front(Host::open(kubeconfig, outbound)?)));
+        authenticators.push(Box::new(TokenReviews::of_front(
+            Host::open(kubeconfig, outbound)?,
+            Arc::clone(&options.clock),
+        )));
     }
-    let tokens = BearerTokens::new(authenticators, keys.audiences.clone());
+    let tokens = BearerTokens::new(authenticators, keys.audiences.clone(), Arc::clone(&options.clock));
     Ok(Arc::new(tokens.observed_by(stores.options().metrics.observe_tokens())))
 }
 
@@ -137,8 +142,11 @@ pub(crate) fn authenticator(
     proxies: &RequestHeaderAuthenticator,
     tokens: &Arc<BearerTokens>,
     anonymous: Anonymous,
+    clock: &Arc<dyn Clock>,
 ) -> Arc<dyn Authenticator> {
-    let certificates = CertificateAuthenticator { now: SystemTime::now };
+    let certificates = CertificateAuthenticator {
+        clock: Arc::clone(clock),
+    };
     let chain = Chain::new(
         vec![
             Box::new(proxies.clone()),

@@ -13,8 +13,10 @@ use std::fs;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::pem;
 use x509_cert::Certificate;
 use x509_cert::der::oid::{ObjectIdentifier, db};
@@ -57,6 +59,7 @@ pub struct Authority {
     key: CertificateKey,
     certificate: Certificate,
     certificate_pem: String,
+    clock: Arc<dyn Clock>,
 }
 
 /// A reason why certificates could not be read or created.
@@ -91,13 +94,13 @@ pub enum CertificateError {
 }
 
 impl Authority {
-    /// Opens the authority in `dir`; creates one if there is none.
+    /// Opens the authority in `dir`; creates one if there is none. Its certificates are valid from the time of `clock` on.
     ///
     /// # Errors
     ///
     /// When the folder or its files cannot be read or written.
-    pub fn open(dir: &Path) -> Result<Self, CertificateError> {
-        Self::open_as(dir, AUTHORITY_FILE)
+    pub fn open(dir: &Path, clock: Arc<dyn Clock>) -> Result<Self, CertificateError> {
+        Self::open_as(dir, AUTHORITY_FILE, clock)
     }
 
     /// As [`Authority::open`], with another file name than `ca`.
@@ -105,13 +108,13 @@ impl Authority {
     /// # Errors
     ///
     /// As [`Authority::open`].
-    pub fn open_as(dir: &Path, file: &str) -> Result<Self, CertificateError> {
+    pub fn open_as(dir: &Path, file: &str, clock: Arc<dyn Clock>) -> Result<Self, CertificateError> {
         make_private_dir(dir).map_err(|source| file_error(dir, "written", source))?;
         let pair = pair_in(dir, file);
         if !pair.key.exists() {
             let name = if file == AUTHORITY_FILE { AUTHORITY } else { file };
             let key = CertificateKey::generate().map_err(|source| make_error(name, source))?;
-            make_authority(name, &pair, &key)?;
+            make_authority(name, &pair, &key, clock.now())?;
         }
         keep_private(&pair.key)?;
         let certificate_pem = read(&pair.certificate)?;
@@ -126,6 +129,7 @@ impl Authority {
             key,
             certificate,
             certificate_pem,
+            clock,
         })
     }
 
@@ -148,32 +152,27 @@ impl Authority {
     /// When files cannot be read or written.
     pub fn serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, "apiserver");
-        self.renew_serving(names, addresses, SystemTime::now())?;
+        self.renew_serving(names, addresses)?;
         keep_private(&pair.key)?;
         Ok(pair)
     }
 
-    /// Renews the serving certificate for `names` and `addresses` if it expires soon after `now`, or does not cover
+    /// Renews the serving certificate for `names` and `addresses` if it expires soon, or does not cover
     /// them. Returns true if it did.
     ///
     /// # Errors
     ///
     /// When files cannot be read or written.
-    pub(crate) fn renew_serving(
-        &self,
-        names: &[String],
-        addresses: &[IpAddr],
-        now: SystemTime,
-    ) -> Result<bool, CertificateError> {
+    pub(crate) fn renew_serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<bool, CertificateError> {
         let pair = pair_in(&self.dir, "apiserver");
-        if self.is_current(&pair, names, addresses, now) {
+        if self.is_current(&pair, names, addresses) {
             return Ok(false);
         }
         let make = |source| make_error("kube-apiserver", source);
         let subject = issue::subject("kube-apiserver", []).map_err(make)?;
         let names = issue::server_names(names, addresses).map_err(make)?;
         let (certificate, key) = self
-            .sign(subject, names, db::rfc5280::ID_KP_SERVER_AUTH, now)
+            .sign(subject, names, db::rfc5280::ID_KP_SERVER_AUTH)
             .map_err(make)?;
         write_pair(&pair, &certificate, &key)?;
         Ok(true)
@@ -199,7 +198,7 @@ impl Authority {
 
     fn client_of(&self, file: &str, name: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
-        if self.is_current(&pair, &[], &[], SystemTime::now()) {
+        if self.is_current(&pair, &[], &[]) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
@@ -218,7 +217,7 @@ impl Authority {
         subject
             .and_then(|subject| {
                 let usage = db::rfc5280::ID_KP_CLIENT_AUTH;
-                self.sign(subject, Vec::new(), usage, SystemTime::now())
+                self.sign(subject, Vec::new(), usage)
             })
             .map_err(|source| make_error(user, source))
     }
@@ -228,10 +227,9 @@ impl Authority {
         subject: Name,
         names: Vec<GeneralName>,
         usage: ObjectIdentifier,
-        now: SystemTime,
     ) -> Result<(String, CertificateKey), IssueError> {
         let key = CertificateKey::generate()?;
-        let (not_before, not_after) = life(CERTIFICATE_LIFE, now);
+        let (not_before, not_after) = life(CERTIFICATE_LIFE, self.clock.now());
         let certificate = self.issue(Contents {
             subject,
             public_key: key.public()?,
@@ -246,9 +244,9 @@ impl Authority {
         Ok((certificate, key))
     }
 
-    /// True if this authority signed the certificate at `pair`, its key matches, it is valid long enough after `now`,
+    /// True if this authority signed the certificate at `pair`, its key matches, it is valid long enough,
     /// and it covers all `names` and `addresses`.
-    fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr], now: SystemTime) -> bool {
+    fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
         let read = |path| fs::read(path).unwrap_or_default();
         let certificate = pem::first(&read(&pair.certificate), CERTIFICATE);
         let certificate = certificate.and_then(|der| Certificate::from_der(&der).ok());
@@ -259,7 +257,7 @@ impl Authority {
         // A crash may have left a new certificate with an old key.
         certificate.tbs_certificate.subject_public_key_info == key
             && self.has_signed(&certificate)
-            && lives_on(&certificate, now)
+            && lives_on(&certificate, self.clock.now())
             && covers(&certificate, names, addresses)
     }
 
@@ -274,8 +272,13 @@ impl Authority {
     }
 }
 
-fn make_authority(name: &str, pair: &CertificatePair, key: &CertificateKey) -> Result<(), CertificateError> {
-    let certificate = issue::authority(name, key, life(AUTHORITY_LIFE, SystemTime::now()));
+fn make_authority(
+    name: &str,
+    pair: &CertificatePair,
+    key: &CertificateKey,
+    now: SystemTime,
+) -> Result<(), CertificateError> {
+    let certificate = issue::authority(name, key, life(AUTHORITY_LIFE, now));
     write_pair(pair, &certificate.map_err(|source| make_error(name, source))?, key)
 }
 
@@ -349,9 +352,8 @@ fn make_error(subject: &str, source: IssueError) -> CertificateError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use planesmith_access::authentication::ClientCertificate;
+    use planesmith_machinery::clock::{ManualClock, SystemClock};
     use ring::rand::SystemRandom;
     use ring::signature::{ECDSA_P384_SHA384_ASN1_SIGNING, Ed25519KeyPair};
     use rustls::RootCertStore;
@@ -366,10 +368,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let local = IpAddr::from([127, 0, 0, 1]);
         let names = vec!["localhost".to_owned()];
-        let first = Authority::open(dir.path()).unwrap().serving(&names, &[local]).unwrap();
+        let first = Authority::open(dir.path(), Arc::new(SystemClock))
+            .unwrap()
+            .serving(&names, &[local])
+            .unwrap();
         let before = fs::read(&first.certificate).unwrap();
 
-        let again = Authority::open(dir.path()).unwrap();
+        let again = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
         again.serving(&names, &[local]).unwrap();
         assert_eq!(fs::read(&first.certificate).unwrap(), before);
 
@@ -379,15 +384,16 @@ mod tests {
 
     #[test]
     fn a_certificate_that_does_not_fit_its_key_is_made_anew() {
+        let clock = Arc::new(ManualClock::new(SystemClock.unix_millis()));
         let dir = tempfile::tempdir().unwrap();
-        let authority = Authority::open(dir.path()).unwrap();
+        let authority = Authority::open(dir.path(), Arc::<ManualClock>::clone(&clock)).unwrap();
         let pair = authority.serving(&[], &[]).unwrap();
         let old = fs::read(&pair.key).unwrap();
-        let later = SystemTime::now() + CERTIFICATE_LIFE;
-        assert!(authority.renew_serving(&[], &[], later).unwrap());
+        clock.advance(CERTIFICATE_LIFE);
+        assert!(authority.renew_serving(&[], &[]).unwrap());
         fs::write(&pair.key, old).unwrap();
-        assert!(authority.renew_serving(&[], &[], later).unwrap());
-        assert!(!authority.renew_serving(&[], &[], later).unwrap());
+        assert!(authority.renew_serving(&[], &[]).unwrap());
+        assert!(!authority.renew_serving(&[], &[]).unwrap());
     }
 
     #[test]
@@ -395,7 +401,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let names = vec!["localhost".to_owned()];
         let make = || {
-            let authority = Authority::open(dir.path()).unwrap();
+            let authority = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
             let pairs = [
                 authority.serving(&names, &[]).unwrap(),
                 authority.client("admin", "admin", "system:masters").unwrap(),
@@ -415,15 +421,18 @@ mod tests {
     fn authorities_are_told_apart_by_their_names() {
         let dir = tempfile::tempdir().unwrap();
         let name = |authority: Authority| authority.certificate.tbs_certificate.subject.to_string();
-        assert_eq!(name(Authority::open(dir.path()).unwrap()), "CN=planesmith");
-        let other = Authority::open_as(dir.path(), "front-proxy-ca").unwrap();
+        assert_eq!(
+            name(Authority::open(dir.path(), Arc::new(SystemClock)).unwrap()),
+            "CN=planesmith"
+        );
+        let other = Authority::open_as(dir.path(), "front-proxy-ca", Arc::new(SystemClock)).unwrap();
         assert_eq!(name(other), "CN=front-proxy-ca");
     }
 
     #[test]
     fn a_damaged_or_readable_key_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let authority = Authority::open(dir.path()).unwrap();
+        let authority = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
         let admin = authority.client("admin", "admin", "system:masters").unwrap();
         fs::set_permissions(&admin.key, fs::Permissions::from_mode(0o644)).unwrap();
         authority.client("admin", "admin", "system:masters").unwrap();
@@ -480,18 +489,18 @@ EtKDQizdK00BH+gbDdRX2g==
     fn a_client_certificate_names_all_groups_whatever_key_signs_it() {
         for key in keys() {
             let dir = tempfile::tempdir().unwrap();
-            make_authority(AUTHORITY, &pair_in(dir.path(), "ca"), &key).unwrap();
-            let authority = Authority::open(dir.path()).unwrap();
+            make_authority(AUTHORITY, &pair_in(dir.path(), "ca"), &key, SystemClock.now()).unwrap();
+            let authority = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
             let (client, _) = authority.client_pair("ann", &["people", "testers"]).unwrap();
             let der = |text: &str| pem::first(text.as_bytes(), CERTIFICATE).unwrap();
             // What servers verify clients with.
             let mut roots = RootCertStore::empty();
             roots.add(der(authority.certificate_pem()).into()).unwrap();
             let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let now = SystemClock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            let now = UnixTime::since_unix_epoch(now);
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-            let verified = verifier
-                .unwrap()
-                .verify_client_cert(&der(&client).into(), &[], UnixTime::now());
+            let verified = verifier.unwrap().verify_client_cert(&der(&client).into(), &[], now);
             verified.unwrap();
             let ClientCertificate::Trusted { user, .. } = ClientCertificate::trusted(&der(&client)).unwrap() else {
                 panic!("the certificate names a user");
@@ -506,7 +515,7 @@ EtKDQizdK00BH+gbDdRX2g==
     #[test]
     fn an_authority_is_marked_as_one() {
         let dir = tempfile::tempdir().unwrap();
-        let authority = Authority::open(dir.path()).unwrap();
+        let authority = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
         let own = &authority.certificate.tbs_certificate;
         let (critical, constraints) = own.get::<BasicConstraints>().unwrap().unwrap();
         assert!(critical && constraints.ca && constraints.path_len_constraint.is_none());
@@ -520,9 +529,9 @@ EtKDQizdK00BH+gbDdRX2g==
     #[test]
     fn a_broken_authority_is_named_in_the_error() {
         let dir = tempfile::tempdir().unwrap();
-        Authority::open(dir.path()).unwrap();
+        Authority::open(dir.path(), Arc::new(SystemClock)).unwrap();
         fs::write(dir.path().join("ca.crt"), "nonsense").unwrap();
-        let error = Authority::open(dir.path()).unwrap_err();
+        let error = Authority::open(dir.path(), Arc::new(SystemClock)).unwrap_err();
         assert!(error.to_string().contains("ca.crt is not a usable PEM file"), "{error}");
     }
 }

@@ -1,7 +1,8 @@
 //! Events that the server itself reports about objects.
 
+use std::time::UNIX_EPOCH;
+
 use http::Method;
-use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
 use serde_json::{Value, json};
 
@@ -35,7 +36,8 @@ pub async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Re
         "" => "default",
         namespace => namespace,
     };
-    let stamp = MicroTime::now().timestamp().map_or(0, |time| time.as_nanosecond());
+    let since = loopback.clock().now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let stamp = since.as_micros() * 1000;
     event["apiVersion"] = json!("v1");
     event["kind"] = json!("Event");
     event["metadata"] = json!({"name": name_of(about.name, stamp), "namespace": namespace});
@@ -53,7 +55,7 @@ pub async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Re
 
 /// Returns the name of an event: that of the object and the time, without the object's name if that cannot be part of
 /// one, such as an IPv6 address.
-fn name_of(object: &str, stamp: i128) -> String {
+fn name_of(object: &str, stamp: u128) -> String {
     let name = format!("{object}.{stamp:x}");
     match names::dns_subdomain(&name).is_empty() {
         true => name,

@@ -4,10 +4,10 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::RequestHeaders;
+use planesmith_machinery::clock::Clock;
 use planesmith_server::listener::{NamedCertificate, Tls, TlsFiles, TlsParameters};
 use planesmith_server::proxy::ClientIdentity;
 
@@ -50,6 +50,7 @@ pub struct Identity {
     /// Certificates for clients that request one of their names.
     named: Vec<NamedCertificate>,
     parameters: TlsParameters,
+    clock: Arc<dyn Clock>,
 }
 
 /// The certificate with which the server names the user of a request to servers behind it, and the proxies from which
@@ -73,7 +74,7 @@ impl Identity {
     /// When files cannot be read or written.
     pub fn open(options: &Options, further: &[IpAddr]) -> Result<Self> {
         let dir = options.cert_dir();
-        let authority = Arc::new(Authority::open(&dir)?);
+        let authority = Arc::new(Authority::open(&dir, Arc::clone(&options.clock))?);
         let given = options.tls_cert_file.clone().zip(options.tls_private_key_file.clone());
         let own = given.is_none();
         let addresses = addresses(options, further);
@@ -83,7 +84,7 @@ impl Identity {
         };
         let admin = authority.client("admin", "kubernetes-admin", "system:masters")?;
         let client_ca_file = options.client_ca_file.clone();
-        let proxy = ProxyIdentity::open(&dir, &options.aggregation)?;
+        let proxy = ProxyIdentity::open(&dir, &options.aggregation, &options.clock)?;
         Ok(Self {
             authority,
             serving,
@@ -94,6 +95,7 @@ impl Identity {
             authority_file: dir.join("ca.crt"),
             proxy,
             named: options.serving.tls_sni_cert_key.clone(),
+            clock: Arc::clone(&options.clock),
             parameters: options
                 .serving
                 .parameters()
@@ -147,6 +149,7 @@ impl Identity {
             proxy_authorities: vec![self.proxy.authority_file.clone()],
             named: self.named.clone(),
             parameters: self.parameters.clone(),
+            clock: Arc::clone(&self.clock),
         }
     }
 
@@ -157,7 +160,6 @@ impl Identity {
             names: serving_names(),
             addresses: self.addresses.clone(),
             tls,
-            now: SystemTime::now,
         })
     }
 
@@ -209,8 +211,8 @@ impl Identity {
 
 impl ProxyIdentity {
     /// Uses the files that the flags name; creates the others.
-    fn open(dir: &Path, flags: &AggregationOptions) -> Result<Self> {
-        let own = Authority::open_as(dir, "front-proxy-ca")?;
+    fn open(dir: &Path, flags: &AggregationOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
+        let own = Authority::open_as(dir, "front-proxy-ca", Arc::clone(clock))?;
         let given = flags
             .proxy_client_cert_file
             .clone()

@@ -125,7 +125,7 @@ impl Candidate {
     /// Takes or renews the lease; false if another server holds it.
     async fn attempt(&mut self) -> Result<bool, LoopbackError> {
         let path = format!("{LEASES}/{}", self.name);
-        let now = MicroTime::now().to_string();
+        let now = MicroTime::from(self.loopback.clock().now()).to_string();
         let mut lease = match self.loopback.send(Method::GET, &path, None).await {
             Ok(lease) => lease,
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => {
@@ -208,11 +208,15 @@ fn won(written: Result<(), LoopbackError>) -> Result<bool, LoopbackError> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use planesmith_machinery::clock::SystemClock;
+
     use super::*;
 
     fn candidate() -> Candidate {
         Candidate {
-            loopback: Loopback::new(),
+            loopback: Loopback::new(Arc::new(SystemClock)),
             name: "controllers".to_owned(),
             identity: "own".to_owned(),
             observed: None,

@@ -10,6 +10,7 @@ use axum::body::{Body, to_bytes};
 use axum::response::Response;
 use http::{Method, Request, StatusCode, header};
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
+use planesmith_machinery::clock::Clock;
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
 use planesmith_server::stores::STORE_CLOSED;
@@ -31,6 +32,7 @@ pub struct Loopback {
 
 struct Inner {
     token: String,
+    clock: Arc<dyn Clock>,
     /// Not owned: authentication and admission, which the server owns, have clients of it.
     front: OnceLock<Weak<Front>>,
 }
@@ -84,13 +86,14 @@ impl LoopbackError {
 }
 
 impl Loopback {
-    /// A client with a new random token.
+    /// A client of the server with `clock`, with a new random token.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         let token = format!("loopback-{}", uuid::Uuid::new_v4().simple());
         Self {
             inner: Arc::new(Inner {
                 token,
+                clock,
                 front: OnceLock::new(),
             }),
             leads: None,
@@ -104,6 +107,12 @@ impl Loopback {
             inner: Arc::clone(&self.inner),
             leads: Some(leads),
         }
+    }
+
+    /// Returns the clock of the server, which stamps its own objects.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.inner.clock
     }
 
     /// Returns the token, to be registered with the authenticator as that of [`Loopback::user`].
@@ -288,12 +297,6 @@ where
         }
     }
     work().await
-}
-
-impl Default for Loopback {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl fmt::Debug for Loopback {

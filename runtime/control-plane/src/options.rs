@@ -20,9 +20,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
+use planesmith_machinery::clock::{Clock, SystemClock};
 
 pub use self::accepted::AcceptedOptions;
 pub use self::aggregation::AggregationOptions;
@@ -229,6 +231,11 @@ pub struct Options {
     /// The command line as parsed. Components read their own flags from it.
     #[arg(skip)]
     pub matches: ArgMatches,
+
+    /// The clock of the server: it stamps objects, and decides about the validity of certificates, tokens and leases. A program
+    /// that runs servers with other times than that of the operating system sets it.
+    #[arg(skip = Arc::new(SystemClock) as Arc<dyn Clock>)]
+    pub clock: Arc<dyn Clock>,
 }
 
 /// A format of the log.

@@ -1,7 +1,7 @@
 //! The parts that a server binary is made of.
 
 use planesmith_access::authentication::service_account::{KeyGenerator, SigningKey};
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
 
@@ -164,9 +164,9 @@ pub struct Documents {
 
 impl Documents {
     /// Returns the documents of the enabled group versions, of their groups, and of the endpoints that every server
-    /// has, for a server with `features`.
+    /// has, for a server with `environment`.
     #[must_use]
-    pub fn of(&self, served: &[GroupVersion], features: &Features) -> OpenApi {
+    pub fn of(&self, served: &[GroupVersion], environment: &Environment) -> OpenApi {
         let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();
         let is_served = |wanted: &str| paths.iter().any(|path| path == wanted);
         let has_versions = |group: &str| {
@@ -181,6 +181,10 @@ impl Documents {
             _ => true,
         };
         let (v2, v3) = (self.v2.iter(), self.v3.iter());
-        OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied(), features)
+        OpenApi::new(
+            v2.filter(of_served).copied(),
+            v3.filter(of_served).copied(),
+            environment,
+        )
     }
 }

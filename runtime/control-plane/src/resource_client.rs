@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_server::stores::{ResourceStore, Stores};
@@ -32,6 +33,11 @@ impl ResourceClient {
             loopback: loopback.clone(),
             manager: None,
         })
+    }
+
+    /// Returns the clock of the server.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        self.loopback.clock()
     }
 
     /// Sets the field manager of writes.

@@ -4,7 +4,6 @@ use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
 use planesmith_access::authentication::RequestHeaderAuthenticator;
@@ -207,12 +206,12 @@ impl Opened {
         let local = SocketAddr::new(options.local_address(), announcement.port);
         let url = format!("https://{local}");
 
-        let (loopback, outbound) = (Loopback::new(), Outbound::default());
+        let (loopback, outbound) = (Loopback::new(Arc::clone(&options.clock)), Outbound::default());
         let store = (&self.store, &self.state);
         let (chain, assembled) = assemble(program, options, store, (&loopback, &outbound), &announcement, identity)?;
         let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();
-        let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
+        let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), Arc::clone(&options.clock));
         let trusted = trusted_proxies(options, identity, &listener, &proxies, &outbound)?;
         let chain = match trusted {
             Some(trusted) => chain.with_start_hook(trusted.hook()),
@@ -258,7 +257,7 @@ fn warn_about_outdated_features(options: &Options) {
 
 /// Returns the settings of the server by the flags.
 fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: Assembled) -> Config {
-    let authenticator = authenticator(proxies, &assembled.tokens, assembled.anonymous);
+    let authenticator = authenticator(proxies, &assembled.tokens, assembled.anonymous, &options.clock);
     let mut config = Config::new(authenticator, assembled.authorizer);
     config.in_flight = InFlightLimits {
         reading: options.max_requests_inflight,
@@ -290,6 +289,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.priorities = assembled.priorities;
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);
+    config.clock = Arc::clone(&options.clock);
     config
 }
 
@@ -303,7 +303,7 @@ fn record(program: &Program, opened: &Opened, url: &str) -> Running {
         name: program.name.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: rustix::process::getpid().as_raw_nonzero().get(),
-        since: Time::now().to_string(),
+        since: Time::from(options.clock.now()).to_string(),
         url: url.to_owned(),
         store: store.description.clone(),
         store_folder: store.folder.as_deref().map(absolute),

@@ -59,6 +59,7 @@ pub(crate) fn settings(program: &Program, options: &Options, state: &ComponentSt
     }
     Ok(StorageOptions {
         transformers,
+        clock: Arc::clone(&options.clock),
         window: options.history.store_history_age,
         journal_bytes: options.history.store_history_bytes,
         kinds: options.history.limits(&scheme),

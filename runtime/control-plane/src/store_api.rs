@@ -13,6 +13,7 @@ use futures_util::stream;
 use http::header::WARNING;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::request::Query;
@@ -20,8 +21,7 @@ use planesmith_server::response;
 use planesmith_server::stores::{RegistryCodec, Stores};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{
-    BackupEncoder, BackupHeader, Clock as _, Draft, Revision, Rewritten, Storage, StorageContent, SystemClock,
-    TransformError, is_encrypted,
+    BackupEncoder, BackupHeader, Draft, Revision, Rewritten, Storage, StorageContent, TransformError, is_encrypted,
 };
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -65,6 +65,7 @@ struct StoreApi {
     place: String,
     storage: Storage,
     codec: RegistryCodec,
+    clock: Arc<dyn Clock>,
     history: Duration,
     backups: Arc<Semaphore>,
 }
@@ -81,6 +82,7 @@ pub(crate) fn with_store_api(
         place: place.description.clone(),
         storage: stores.storage().clone(),
         codec: RegistryCodec::new(stores.scheme()),
+        clock: Arc::clone(&options.clock),
         history: options.history.store_history_age,
         backups: Arc::new(Semaphore::new(BACKUPS)),
     });
@@ -317,7 +319,7 @@ struct Pieces {
 
 impl Pieces {
     fn new(api: Arc<StoreApi>, content: StorageContent) -> Self {
-        let at = SystemClock.now();
+        let at = api.clock.unix_millis();
         let encoder = BackupEncoder::new(&BackupHeader {
             revision: content.revision(),
             at,

@@ -187,7 +187,7 @@ mod tests {
     };
 
     fn queue() -> WorkQueue<&'static str> {
-        WorkQueue::new(DELAYS, Metrics::new().queue("test"))
+        WorkQueue::new(DELAYS, Metrics::default().queue("test"))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use planesmith_access::admission::Objects;
 use planesmith_dynamic::custom::{AsCustom as _, read_document};
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -22,7 +22,7 @@ use crate::target::{Content, Target};
 #[derive(Debug)]
 pub struct WorkingObject<'o, 'a> {
     objects: &'o mut Objects<'a>,
-    features: &'o Features,
+    environment: &'o Environment,
     /// The new object in the version of a target; `None` until it is needed.
     new: Option<InVersion>,
     /// The document of the old object in the version of a target.
@@ -45,11 +45,11 @@ enum Changed {
 }
 
 impl<'o, 'a> WorkingObject<'o, 'a> {
-    /// Returns the objects of a request, for a server with `features`.
-    pub fn new(objects: &'o mut Objects<'a>, features: &'o Features) -> Self {
+    /// Returns the objects of a request, for a server with `environment`.
+    pub fn new(objects: &'o mut Objects<'a>, environment: &'o Environment) -> Self {
         Self {
             objects,
-            features,
+            environment,
             new: None,
             old: None,
         }
@@ -145,7 +145,7 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
 
     fn read(&self, mut object: Box<dyn Object>, document: Value) -> ApiResult<(Value, Changed)> {
         read_document(document, &mut *object).map_err(ApiError::internal)?;
-        defaulting::set_defaults(&mut *object, self.features);
+        defaulting::set_defaults(&mut *object, self.environment);
         let document = match object.as_custom() {
             Some(object) => object.to_document(),
             None => json::to_value(&*object),

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use planesmith_control_plane::store_scheme::{OnRead, OnRevision, OpenStore};
+use planesmith_machinery::clock::{Clock, SystemClock};
 use planesmith_store::backend::{Backend as _, StateWrite};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{Amount, Expect, Fidelity, LoadedSource, Revision, Target, TransferError};
@@ -192,7 +193,7 @@ impl Target for Writing<'_> {
     fn put(&mut self, record: Record) -> Result<(), TransferError> {
         let ttl = match record.change {
             Change::Put { expires: 0 } => None,
-            Change::Put { expires } => match expires.saturating_sub(now()) {
+            Change::Put { expires } => match expires.saturating_sub(SystemClock.unix_millis()) {
                 // It has expired meanwhile.
                 0 => return Ok(()),
                 // Leases have whole seconds; none ends early.
@@ -229,12 +230,6 @@ fn record(found: SnapshotState, now: u64) -> Record {
         bytes: found.state.value,
         gap: None,
     }
-}
-
-/// The time, in milliseconds since 1970.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn failed(error: &dyn std::error::Error) -> TransferError {

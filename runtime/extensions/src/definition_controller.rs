@@ -161,6 +161,11 @@ impl DefinitionController {
         }
     }
 
+    /// The current time, for conditions.
+    fn now(&self) -> String {
+        Time::from(self.loopback.clock().now()).to_string()
+    }
+
     fn stored(&self, name: &str) -> Option<Arc<Entry>> {
         let key = self.store.key("", name).ok()?;
         self.store.collection().get(&key)
@@ -188,7 +193,8 @@ impl DefinitionController {
             self.serve(&document);
             self.empty(&document).await
         } else {
-            let mut status = settled(&document, self.names_of(definition.group()), &now());
+            let now = self.now();
+            let mut status = settled(&document, self.names_of(definition.group()), &now);
             self.set_problems(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
@@ -224,7 +230,7 @@ impl DefinitionController {
                 status,
                 "NonStructuralSchema",
                 &ConditionState::yes("Violations", problems),
-                &now(),
+                &self.now(),
             );
         } else {
             remove_condition(status, "NonStructuralSchema");
@@ -236,7 +242,7 @@ impl DefinitionController {
                 ApprovalState::Missing => ConditionState::no("MissingAnnotation", approval.message),
                 ApprovalState::Invalid => ConditionState::no("InvalidAnnotation", approval.message),
             };
-            set_condition(status, "KubernetesAPIApprovalPolicyConformant", &verdict, &now());
+            set_condition(status, "KubernetesAPIApprovalPolicyConformant", &verdict, &self.now());
         }
     }
 
@@ -352,7 +358,7 @@ impl DefinitionController {
         let is_said = conditions
             .is_some_and(|conditions| conditions.iter().any(|condition| condition["reason"] == words.as_str()));
         if !is_said {
-            set_condition(&mut document["status"], "Terminating", &under_way, &now());
+            set_condition(&mut document["status"], "Terminating", &under_way, &self.now());
             document = self.write(&document).await?;
         }
         let done = if Definition::new(&document).is("Established") {
@@ -374,7 +380,7 @@ impl DefinitionController {
         } else {
             ConditionState::no("NeverEstablished", "resource was never established")
         };
-        set_condition(&mut document["status"], "Terminating", &done, &now());
+        set_condition(&mut document["status"], "Terminating", &done, &self.now());
         if let Some(Value::Array(finalizers)) = document.pointer_mut("/metadata/finalizers") {
             finalizers.retain(|finalizer| *finalizer != json!(CLEANUP));
         }
@@ -383,12 +389,6 @@ impl DefinitionController {
             other => other.map(drop),
         }
     }
-}
-
-fn now() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let seconds = now.map_or(0, |now| now.as_secs());
-    Time::from_second(i64::try_from(seconds).unwrap_or(i64::MAX)).to_string()
 }
 
 fn path_of(kind: &ResourceFacts, name: &str) -> String {

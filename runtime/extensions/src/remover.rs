@@ -23,8 +23,7 @@ const BATCH: usize = 256;
 /// Removes the objects of a kind. Those with finalizers are marked, and deleted once they have none.
 pub(crate) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) {
     let store = &definitions.stores().resource(kind);
-    let now = definitions.stores().options().clock.now() / 1000;
-    let now = Time::from_second(i64::try_from(now).unwrap_or(i64::MAX));
+    let now = Time::from(definitions.stores().scheme().clock().now());
     let remove = |entry: Arc<Entry>| async move {
         let Some(op) = removal(store, kind, &entry, now) else {
             return;
@@ -86,6 +85,7 @@ fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time
 mod tests {
     use crate::definition::Definition;
     use crate::{KnownFacts, SchemaChecks};
+    use planesmith_machinery::clock::{Clock, SystemClock};
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::stores::Stores;
     use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
@@ -134,12 +134,12 @@ mod tests {
                 ttl: None,
             };
             let entry = store.collection().write(op).await.unwrap().entry;
-            let op = removal(&store, kind, &entry, Time::now()).unwrap();
+            let op = removal(&store, kind, &entry, SystemClock.now().into()).unwrap();
             assert_eq!(matches!(op, Op::Put { .. }), is_marked, "{version} {finalizers}");
             if is_marked {
                 let entry = store.collection().write(op).await.unwrap().entry;
                 assert!(store.decode(&entry).unwrap().meta().deletion_timestamp.is_some());
-                assert!(removal(&store, kind, &entry, Time::now()).is_none());
+                assert!(removal(&store, kind, &entry, SystemClock.now().into()).is_none());
             }
         }
     }

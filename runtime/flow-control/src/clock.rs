@@ -1,4 +1,4 @@
-//! The source of time.
+//! The source of time, which is monotonic.
 
 use std::fmt;
 use std::time::Instant;
@@ -9,11 +9,11 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn now(&self) -> Instant;
 }
 
-/// The clock of the system.
+/// The monotonic clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+pub struct MonotonicClock;
 
-impl Clock for SystemClock {
+impl Clock for MonotonicClock {
     fn now(&self) -> Instant {
         Instant::now()
     }

@@ -27,7 +27,7 @@ mod start;
 mod timed_histogram;
 mod work;
 
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, MonotonicClock};
 pub use demand::DemandSummary;
 pub use digest::{Counts, LevelDigest, Progress, QueueDigest, RequestDigest};
 pub use discipline::Discipline;

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planesmith_api_defs::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
-use planesmith_flow_control::{Clock, FlowHasher, Levels, Rejection, Start, SystemClock, Waiting, longest_wait};
+use planesmith_flow_control::{FlowHasher, Levels, MonotonicClock, Rejection, Start, Waiting, longest_wait};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::object::Resource as _;
 use planesmith_server::flow_control::{Begun, DebugPage, Flow, FlowControl, Rejected, RequestedWork, Turn};
 use planesmith_server::hooks::Hook;
@@ -46,6 +47,8 @@ pub(crate) struct PriorityAndFairness {
     by_bytes: bool,
     metrics: SharedMetrics,
     kinds: Arc<KindGauges>,
+    /// The time of day, for pages.
+    clock: Arc<dyn Clock>,
 }
 
 impl PriorityAndFairness {
@@ -56,11 +59,12 @@ impl PriorityAndFairness {
         let seats = limits[0].saturating_add(limits[1]);
         Self {
             configuration: Derived::new(vec![schemas, levels]),
-            levels: Levels::new(seats, Arc::new(SystemClock) as Arc<dyn Clock>),
+            levels: Levels::new(seats, Arc::new(MonotonicClock)),
             hasher: FlowHasher::default(),
             by_bytes,
             metrics: Arc::clone(&stores.options().metrics),
             kinds: Arc::new(KindGauges::new(limits)),
+            clock: Arc::clone(stores.scheme().clock()),
         }
     }
 
@@ -138,7 +142,7 @@ impl FlowControl for PriorityAndFairness {
 
     fn page(&self, page: DebugPage) -> String {
         self.with_current(|_| {});
-        page::render(page, &self.levels)
+        page::render(page, &self.levels, self.clock.now())
     }
 
     fn readings(&self) -> FlowReadings {

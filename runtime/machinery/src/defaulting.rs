@@ -1,21 +1,21 @@
 //! Defaulting of absent fields: declared defaults, then the computed defaults of the kind.
 
+use crate::environment::Environment;
 use crate::facts::{FieldFacts, TypeFacts};
-use crate::feature::Features;
 use crate::json::{self, Strictness};
 use crate::resource::object::Object;
 use crate::value::{Slot, Struct, View};
 
 /// Sets declared defaults of absent fields, including those inside lists, maps and structs, then the defaults of the
-/// kind that depend on other fields, or on the `features` of the server.
+/// kind that depend on other fields, or on the server.
 ///
 /// The operation is idempotent.
-pub fn set_defaults(object: &mut dyn Object, features: &Features) {
+pub fn set_defaults(object: &mut dyn Object, environment: &Environment) {
     default_struct(object);
     let kind = object.resource();
     let (strategy, hooks) = (kind.strategy, kind.extensions.hooks);
     strategy.set_defaults(object);
-    hooks.set_gated_defaults(object, features);
+    hooks.set_server_defaults(object, environment);
 }
 
 fn default_struct(object: &mut dyn Struct) {
@@ -163,7 +163,7 @@ mod tests {
             },
         ];
         object.spec.named.insert("x".to_owned(), Port::default());
-        set_defaults(&mut object, Features::defaults());
+        set_defaults(&mut object, Environment::defaults());
         assert_eq!((object.spec.replicas, object.spec.seconds), (Some(1), Some(7)));
         assert_eq!(object.spec.args, ["a", "b"]);
         assert_eq!(object.spec.ports[0].protocol, "TCP");
@@ -176,7 +176,7 @@ mod tests {
         );
         assert_eq!(object.computed, 1);
         let once = object.clone();
-        set_defaults(&mut object, Features::defaults());
+        set_defaults(&mut object, Environment::defaults());
         assert_eq!(object, once);
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn given_values_stay_even_when_zero() {
         let mut object = Defaulted::default();
         object.spec.replicas = Some(0);
-        set_defaults(&mut object, Features::defaults());
+        set_defaults(&mut object, Environment::defaults());
         assert_eq!((object.spec.replicas, object.computed), (Some(0), 0));
     }
 }

@@ -13,6 +13,7 @@ pub use sent_empty::SentEmpty;
 pub use sent_empty::holds_empty;
 
 use crate::feature::Features;
+use crate::time::Time;
 
 /// Bytes of errors after which further errors are only counted. A list of owners can break one rule in each element,
 /// and each message contains the whole list.
@@ -23,12 +24,14 @@ pub const MAX_SIZE: usize = 1 << 20;
 /// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`],
 /// [`FieldErrors::at_index`] and [`FieldErrors::at_key`] to prefix paths; an empty path is the prefix itself.
 ///
-/// Rules that depend on a feature read [`FieldErrors::features`]. The default has the default features.
+/// Rules that depend on a feature read [`FieldErrors::features`], and those that depend on the time [`FieldErrors::now`]. The
+/// default has the default features, and no time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors {
     errors: Vec<FieldError>,
     prefix: String,
     features: Features,
+    now: Time,
     /// Bytes of texts in `errors`.
     size: usize,
     /// Number of errors that were dropped because `errors` was full.
@@ -166,16 +169,28 @@ impl FieldErrors {
         }
     }
 
+    /// The same errors, for the rules at the time `now`.
+    #[must_use]
+    pub fn with_time(self, now: Time) -> Self {
+        Self { now, ..self }
+    }
+
     /// Returns no errors, for the same rules below no prefix: for checks whose result decides about others.
     #[must_use]
     pub fn separate(&self) -> Self {
-        Self::new(&self.features)
+        Self::new(&self.features).with_time(self.now)
     }
 
     /// Returns the features of the server whose rules are checked.
     #[must_use]
     pub fn features(&self) -> &Features {
         &self.features
+    }
+
+    /// Returns the time for which rules are checked.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// Drops all errors so far.

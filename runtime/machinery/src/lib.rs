@@ -13,6 +13,7 @@ pub mod conversion;
 pub mod copy;
 pub mod decode_budget;
 pub mod defaulting;
+pub mod environment;
 pub mod facts;
 pub mod feature;
 pub mod field_error;
@@ -39,6 +40,7 @@ pub mod validation;
 pub mod value;
 
 // Dependent crates use these types through machinery.
+pub use planesmith_clock as clock;
 pub use planesmith_wire::{
     cbor, duration, go_base64, go_format, go_pattern, hex, int_or_string, json_path, micro_time, names, pem, quantity,
     raw, time, yaml,

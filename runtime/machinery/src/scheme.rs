@@ -4,8 +4,12 @@ mod paths;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_clock::Clock;
+
+use crate::environment::Environment;
 use crate::feature::Features;
 use crate::group_version::{GroupKind, GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::resource::object::Resource;
@@ -21,7 +25,7 @@ pub struct Scheme {
     problems: Vec<SchemeError>,
     /// By group and kind of the storage version.
     ttls: HashMap<GroupKind, Duration>,
-    features: Features,
+    environment: Environment,
     storage_media_type: StorageMediaType,
 }
 
@@ -175,9 +179,9 @@ impl Scheme {
         self.ttls.get(&kind.hub().group_kind()).copied()
     }
 
-    /// Decides the content of objects by `features`. Default: all have their defaults.
-    pub fn set_features(&mut self, features: Features) -> &mut Self {
-        self.features = features;
+    /// Decides the content of objects by `environment`. Default: [`Environment::defaults`].
+    pub fn set_environment(&mut self, environment: Environment) -> &mut Self {
+        self.environment = environment;
         self
     }
 
@@ -193,10 +197,22 @@ impl Scheme {
         self.storage_media_type
     }
 
+    /// Returns the properties of the server that decide the content of objects.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Returns the clock of the server.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.environment.clock
+    }
+
     /// Returns the features that decide the content of objects.
     #[must_use]
     pub fn features(&self) -> &Features {
-        &self.features
+        &self.environment.features
     }
 
     /// Checks that the kinds are consistent: names and store keys are unique, every kind has exactly one storage

@@ -11,7 +11,7 @@ mod sample;
 
 use crate::conversion::convert;
 use crate::defaulting::set_defaults;
-use crate::feature::Features;
+use crate::environment::Environment;
 use crate::json::{self, Strictness};
 use crate::resource::ResourceFacts;
 use crate::resource::object::Object;
@@ -149,7 +149,7 @@ fn round_trip(object: &dyn Object, other: &ResourceFacts) -> Result<Outcome, Str
         return Ok(Outcome::LeftOut);
     }
     let mut elsewhere = convert(&*stored, other);
-    set_defaults(&mut *elsewhere, Features::defaults());
+    set_defaults(&mut *elsewhere, Environment::defaults());
     let stored_again = convert(&*elsewhere, &facts.hub());
     let (before, after) = (json::to_value(&*stored), json::to_value(&*stored_again));
     losses::find(&before, &after).map_err(|path| format!("{path} is lost"))?;

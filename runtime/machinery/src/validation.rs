@@ -10,10 +10,9 @@ mod options;
 mod template_metadata;
 mod webhook;
 
-use crate::feature::Features;
 use crate::field_error::FieldErrors;
 use crate::resource::object::Object;
-use crate::resource::strategy::UpdateStep;
+use crate::resource::strategy::{Context, UpdateStep};
 use crate::resource::{NameRule, ResourceFacts, Scope};
 
 pub use conditions::check_conditions;
@@ -27,20 +26,20 @@ pub use options::{check_delete_collection_options, check_delete_options, check_w
 pub use template_metadata::check_template_metadata;
 pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 
-/// Validates an object to be created that was sent in its storage version, for a server with `features`.
+/// Validates an object to be created that was sent in its storage version, for the request in `context`.
 #[must_use]
-pub fn check_create(object: &dyn Object, features: &Features) -> FieldErrors {
-    check_create_as_sent(object, object.resource(), features)
+pub fn check_create(object: &dyn Object, context: &Context<'_>) -> FieldErrors {
+    check_create_as_sent(object, object.resource(), context)
 }
 
-/// Validates an object to be created that was sent in the version `sent`, for a server with `features`. Its name is
+/// Validates an object to be created that was sent in the version `sent`, for the request in `context`. Its name is
 /// final: a requested name is already generated.
 ///
 /// The common rules for metadata are checked again, with the most permissive rule for names, only if the
 /// strategy found no error.
 #[must_use]
-pub fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts, features: &Features) -> FieldErrors {
-    let mut errors = FieldErrors::new(features);
+pub fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts, context: &Context<'_>) -> FieldErrors {
+    let mut errors = FieldErrors::new(context.features).with_time(context.now);
     let kind = object.resource();
     if kind.behavior.create_only {
         // A review has no name.
@@ -57,22 +56,22 @@ pub fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts, features:
     errors
 }
 
-/// Validates a replacement of `old` that was sent in its storage version, for a server with `features`.
+/// Validates a replacement of `old` that was sent in its storage version, for the request in `context`.
 #[must_use]
-pub fn check_update(new: &dyn Object, old: &dyn Object, features: &Features) -> FieldErrors {
-    check_update_as_sent(new, old, new.resource(), features)
+pub fn check_update(new: &dyn Object, old: &dyn Object, context: &Context<'_>) -> FieldErrors {
+    check_update_as_sent(new, old, new.resource(), context)
 }
 
-/// Validates a replacement of `old` that was sent in the version `sent`, for a server with `features`. Each layer that
+/// Validates a replacement of `old` that was sent in the version `sent`, for the request in `context`. Each layer that
 /// checks metadata reports its errors, as in kube-apiserver, so that one mistake has several equal causes.
 #[must_use]
 pub fn check_update_as_sent(
     new: &dyn Object,
     old: &dyn Object,
     sent: &ResourceFacts,
-    features: &Features,
+    context: &Context<'_>,
 ) -> FieldErrors {
-    let mut errors = FieldErrors::new(features);
+    let mut errors = FieldErrors::new(context.features).with_time(context.now);
     let kind = new.resource();
     check_generic_update(new, old, &mut errors);
     for step in kind.extensions.update_order {
@@ -94,23 +93,23 @@ pub fn check_update_as_sent(
     errors
 }
 
-/// Validates a write to `/status` of `old`, for a server with `features`.
+/// Validates a write to `/status` of `old`, for the request in `context`.
 #[must_use]
-pub fn check_status_update(new: &dyn Object, old: &dyn Object, features: &Features) -> FieldErrors {
-    check_part_update(new, old, features, |errors| {
+pub fn check_status_update(new: &dyn Object, old: &dyn Object, context: &Context<'_>) -> FieldErrors {
+    check_part_update(new, old, context, |errors| {
         new.resource().strategy.validate_status_update(new, old, errors);
     })
 }
 
-/// Validates a write to a part of `old`, for a server with `features`; `check` contains the rules of the part.
+/// Validates a write to a part of `old`, for the request in `context`; `check` contains the rules of the part.
 #[must_use]
 pub fn check_part_update(
     new: &dyn Object,
     old: &dyn Object,
-    features: &Features,
+    context: &Context<'_>,
     check: impl FnOnce(&mut FieldErrors),
 ) -> FieldErrors {
-    let mut errors = FieldErrors::new(features);
+    let mut errors = FieldErrors::new(context.features).with_time(context.now);
     check_generic_update(new, old, &mut errors);
     check_kind_metadata_change(new, old, &mut errors);
     check_declared(new, &mut errors);

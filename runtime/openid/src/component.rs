@@ -216,6 +216,7 @@ impl Component for OpenIdComponent {
             algorithms: options.algorithms().map_err(|problem| anyhow!(problem))?,
             allows_egress: context.gates.enabled(EGRESS),
             resolver: context.outbound.resolver.clone(),
+            clock: Arc::clone(&context.options.clock),
         };
         match &options.authentication_config {
             Some(path) => from_file(path, validation, context),

@@ -1,10 +1,11 @@
 //! The tokens of one issuer.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use planesmith_access::authentication::{TokenUser, TokenVerdict, authenticated};
 use planesmith_access::outcome::Outcome;
+use planesmith_machinery::clock::Clock;
 use planesmith_server::metrics::IssuerMetrics;
 use planesmith_server::own_task::OwnTask;
 use planesmith_server::proxy::Link;
@@ -36,6 +37,7 @@ pub(crate) struct IssuerSettings {
     pub(crate) audiences: Vec<String>,
     pub(crate) algorithms: Vec<Algorithm>,
     pub(crate) link: Link,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rules: ClaimRules,
 }
 
@@ -58,7 +60,7 @@ impl Issuer {
             provider: Arc::clone(&provider),
             audiences: settings.audiences,
             algorithms: settings.algorithms,
-            now: SystemTime::now,
+            clock: settings.clock,
         };
         let distributed = match &settings.rules.groups {
             Some(Source::Claim { name, .. }) => Some(DistributedClaim::new(name, link, verifier.clone())),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planesmith_expressions::authentication::{Expression, Subject};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format;
 use planesmith_machinery::validation::check_domain_path;
@@ -39,6 +40,8 @@ pub(crate) struct Validation {
     pub(crate) allows_egress: bool,
     /// Resolves the hosts of issuers.
     pub(crate) resolver: NameResolver,
+    /// The clock, which decides if a token has expired.
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Validation {
@@ -116,6 +119,7 @@ impl Validation {
             audiences: issuer.audiences.clone(),
             algorithms: self.algorithms.clone(),
             link: link?,
+            clock: Arc::clone(&self.clock),
             rules: ClaimRules {
                 username: mapping.username.take()?,
                 groups: mapping.groups,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::go_format;
 use planesmith_machinery::time::Time;
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub(crate) struct Verifier {
     /// A token must be for one of these.
     pub(crate) audiences: Vec<String>,
     pub(crate) algorithms: Vec<Algorithm>,
-    pub(crate) now: fn() -> SystemTime,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// The state of a token after it was compared with the known keys.
@@ -92,7 +93,9 @@ impl Verifier {
                 quoted(&audiences)
             ));
         }
-        let now = (self.now)()
+        let now = self
+            .clock
+            .now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs_f64();
@@ -146,6 +149,7 @@ fn quoted(texts: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::clock::ManualClock;
     use planesmith_server::proxy::{Link, NameResolver, Trust, client_tls_to};
     use serde_json::json;
 
@@ -170,7 +174,7 @@ mod tests {
             provider: Arc::new(provider),
             audiences: vec!["kubernetes".to_owned(), "other".to_owned()],
             algorithms: vec![Algorithm::Es256],
-            now: || UNIX_EPOCH + Duration::from_secs(1000),
+            clock: Arc::new(ManualClock::new(1_000_000)),
         }
     }
 

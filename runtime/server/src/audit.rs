@@ -12,6 +12,7 @@ use std::sync::Arc;
 use planesmith_access::audit::{AuditDecision, Event, Failed, Policy, Sink};
 use planesmith_access::authorization::Target;
 use planesmith_access::user::UserInfo;
+use planesmith_machinery::clock::Clock;
 
 pub(crate) use self::head::{Head, RecordedRequest};
 pub(crate) use self::record::AuditRecord;
@@ -25,6 +26,8 @@ pub struct Audit {
     pub sinks: Vec<Arc<dyn Sink>>,
     /// Counts the events.
     pub meter: Arc<dyn AuditMeter>,
+    /// The clock, for the times of events.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Counts what becomes of events.

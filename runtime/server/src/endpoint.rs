@@ -20,6 +20,7 @@ use http::request::Parts;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
 use planesmith_store::{Entry, Revision};
 
 use crate::discovery::ServedResource;
@@ -101,6 +102,11 @@ impl Call {
 }
 
 impl Endpoint {
+    /// The current time, by the clock of the server.
+    pub(crate) fn now(&self) -> Time {
+        self.stores.scheme().clock().now().into()
+    }
+
     /// Returns the endpoint of a kind on `stores`.
     #[must_use]
     pub fn new(facts: &ResourceFacts, stores: &Stores) -> Self {

@@ -34,6 +34,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use planesmith_access::admission::Observer;
 use planesmith_access::authentication::TokenCacheObserver;
 use planesmith_access::authentication::service_account::TokenUses;
+use planesmith_machinery::clock::{Clock, SystemClock};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
@@ -101,18 +102,20 @@ pub struct Metrics {
     showing: Mutex<()>,
     check_state: GaugeVec,
     check_runs: IntCounterVec,
+    /// The clock, for times that series show.
+    clock: Arc<dyn Clock>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self::new()
+        Self::new(Arc::new(SystemClock))
     }
 }
 
 impl Metrics {
-    /// Returns metrics without counts.
+    /// Returns metrics without counts, of a server with `clock`.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         let registry = Registry::new();
         let service_levels = Registry::new();
         let in_flight = gauges(
@@ -177,6 +180,7 @@ impl Metrics {
             flow_control: FlowControlMetrics::new(&registry),
             check_state,
             check_runs,
+            clock,
             registry,
             service_levels,
         };

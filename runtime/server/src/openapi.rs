@@ -14,15 +14,18 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::clock::Clock;
+use planesmith_machinery::environment::Environment;
 
 use self::document::OpenApiDocument;
 pub(crate) use self::endpoints::router;
 
 /// The documents of a chain; they can be replaced while serving.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct OpenApi {
     current: Arc<ArcSwap<Documents>>,
+    /// The clock, for the times of changes.
+    clock: Arc<dyn Clock>,
 }
 
 /// A snapshot of the documents.
@@ -66,17 +69,29 @@ impl std::fmt::Debug for Source {
     }
 }
 
+/// No documents, and the clock of the operating system.
+impl Default for OpenApi {
+    fn default() -> Self {
+        Self::new([], [], Environment::defaults())
+    }
+}
+
 /// The documents of one group version: its path (`api/v1`, `apis/apps/v1`) and compact JSON.
 pub type Part = (&'static str, &'static [u8]);
 
 impl OpenApi {
     /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`, on a server with
-    /// `features`.
+    /// `environment`.
     #[must_use]
-    pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>, features: &Features) -> Self {
+    pub fn new(
+        v2: impl IntoIterator<Item = Part>,
+        v3: impl IntoIterator<Item = Part>,
+        environment: &Environment,
+    ) -> Self {
+        let Environment { features, clock } = environment;
         let document = |(path, json): Part| {
             let source = adapt::declared(path, json, features);
-            (path.to_owned(), Arc::new(OpenApiDocument::new(source)))
+            (path.to_owned(), Arc::new(OpenApiDocument::new(source, clock.now())))
         };
         let v2 = V2 {
             own: v2.into_iter().map(document).collect(),
@@ -88,13 +103,19 @@ impl OpenApi {
         };
         Self {
             current: Arc::new(ArcSwap::from_pointee(documents)),
+            clock: Arc::clone(clock),
         }
     }
 
     /// Adds or replaces the part of a group version in the version 2 document; `make` computes it on first use.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        let document = Arc::new(OpenApiDocument::new(Source::lazy(make)));
+        let document = Arc::new(self.document(Source::lazy(make)));
         self.change_v2(|v2| drop(v2.own.insert(path.to_owned(), Arc::clone(&document))));
+    }
+
+    /// Returns a document that changes now.
+    fn document(&self, source: Source) -> OpenApiDocument {
+        OpenApiDocument::new(source, self.clock.now())
     }
 
     /// Removes the part of a group version from the version 2 document.
@@ -105,7 +126,7 @@ impl OpenApi {
     /// Adds or replaces another server's part for a group version in the version 2 document. Definitions of this chain
     /// take precedence.
     pub fn adopt_v2(&self, path: &str, json: impl Into<Bytes>) {
-        let document = Arc::new(OpenApiDocument::new(Source::Ready(json.into())));
+        let document = Arc::new(self.document(Source::Ready(json.into())));
         self.change_v2(|v2| drop(v2.adopted.insert(path.to_owned(), Arc::clone(&document))));
     }
 
@@ -144,7 +165,7 @@ impl OpenApi {
     }
 
     fn put_v3(&self, path: &str, source: Source) {
-        let document = Arc::new(OpenApiDocument::new(source));
+        let document = Arc::new(self.document(source));
         self.change(|documents| {
             documents.v3.insert(path.to_owned(), Arc::clone(&document));
         });
@@ -170,11 +191,12 @@ impl OpenApi {
 }
 
 impl V2 {
-    fn json(&self) -> &OpenApiDocument {
+    /// Returns the merged document, whose time is that of its computation by `clock`.
+    fn json(&self, clock: &dyn Clock) -> &OpenApiDocument {
         self.json.get_or_init(|| {
             let (own, adopted) = (self.own.values(), self.adopted.values());
             let whole = v2::merge(own.map(|part| part.bytes()), adopted.map(|part| part.bytes()));
-            OpenApiDocument::packed(whole.to_string().as_bytes())
+            OpenApiDocument::packed(whole.to_string().as_bytes(), clock.now())
         })
     }
 }

@@ -13,10 +13,10 @@ use axum::routing::{MethodRouter, any};
 use http::header::{CONTENT_TYPE, HeaderValue, WARNING};
 use http::request::Parts;
 use http::{Request, StatusCode};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::json;
 use planesmith_machinery::status::ApiError;
-use planesmith_machinery::time::Time;
 
 use self::flags::FlagsPage;
 use self::status::StatusPage;
@@ -45,12 +45,13 @@ trait ProcessPage: Send + Sync + 'static {
     fn members(&self, out: &mut Vec<u8>);
 }
 
-/// The routes of the pages that `features` enable, of a program with `flags`, by name, and `version`. Their paths are
+/// The routes of the pages that `features` enable, of a program with `flags`, by name, `version` and `clock`. Their paths are
 /// added to `paths`, which one of them lists.
 pub(crate) fn router(
     features: &Features,
     flags: &BTreeMap<String, String>,
     version: &Version,
+    clock: &Arc<dyn Clock>,
     paths: &mut Vec<String>,
 ) -> Router {
     let mut router = Router::new();
@@ -60,7 +61,7 @@ pub(crate) fn router(
     }
     if features.has(&COMPONENT_STATUSZ) {
         paths.push("/statusz".to_owned());
-        let page = StatusPage::new(version.clone(), paths, Time::now);
+        let page = StatusPage::new(version.clone(), paths, Arc::clone(clock));
         router = router.route("/statusz", served(page));
     }
     router

@@ -22,7 +22,7 @@ use planesmith_access::authorization::{AlwaysDeny, Authorizer};
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_store::{Clock, Storage, SystemClock};
+use planesmith_store::Storage;
 
 use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
@@ -74,8 +74,6 @@ struct Shared {
 /// Options of endpoints.
 #[derive(Clone)]
 pub struct StoresOptions {
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
     /// The source of UIDs.
     pub uids: Arc<dyn Uids>,
     /// Maximum size of a request body, in bytes. Default: 3 MiB.
@@ -102,7 +100,6 @@ impl StoresOptions {
     #[must_use]
     pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
-            clock: Arc::new(SystemClock),
             uids: Arc::new(RandomUids),
             body_limit: 3 << 20,
             min_watch: Duration::from_secs(30 * 60),

@@ -11,6 +11,7 @@ use planesmith_machinery::resource::{CellSource, Column, ResourceFacts};
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{self, Cell, RowObject, TableWriter};
+use planesmith_machinery::time::Time;
 use planesmith_machinery::value;
 use planesmith_store::Entry;
 
@@ -44,12 +45,13 @@ pub(crate) fn row_object(query: Query<'_>) -> ApiResult<RowObject> {
 /// objects.
 pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// The table of one object; with the columns unless the client has them already.
+/// The table of one object, with its age at the time `now`; with the columns unless the client has them already.
 pub(crate) fn of_one(
     facts: &ResourceFacts,
     subject: Subject<'_>,
     encodings: &Arc<Encodings>,
     row_object: RowObject,
+    now: Time,
     with_columns: bool,
 ) -> ApiResult<Vec<u8>> {
     let meta = ListMeta {
@@ -60,16 +62,17 @@ pub(crate) fn of_one(
         facts: facts.clone(),
         encodings: Arc::clone(encodings),
         row_object,
+        now,
         caching: Caching::Keep,
     };
-    let mut table = TableWriter::new(facts, &meta, with_columns);
+    let mut table = TableWriter::new(facts, &meta, now, with_columns);
     rows.append(&mut table, subject)?;
     Ok(table.finish())
 }
 
 /// The table without any rows.
 pub(crate) fn empty(facts: &ResourceFacts, meta: &ListMeta) -> Vec<u8> {
-    TableWriter::new(facts, meta, true).finish()
+    TableWriter::new(facts, meta, Time::ZERO, true).finish()
 }
 
 /// Turns objects into rows.
@@ -80,6 +83,8 @@ pub(crate) struct Rows {
     pub(crate) encodings: Arc<Encodings>,
     /// The part of its object that each row includes beside the cells.
     pub(crate) row_object: RowObject,
+    /// Time of the table, for ages.
+    pub(crate) now: Time,
     /// Decides if the cells are cached for the next table.
     pub(crate) caching: Caching,
 }
@@ -87,7 +92,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// The table of a list that is not empty, in the order of names unless the kind declares another.
     pub(crate) fn of_list(self, output: Output, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> TextList {
-        let mut table = TableWriter::new(&self.facts, meta, true);
+        let mut table = TableWriter::new(&self.facts, meta, self.now, true);
         let mut head = Vec::new();
         table.take_into(&mut head);
         head.push(b'[');
@@ -170,8 +175,8 @@ const fn number(name: &'static str, doc: &'static str) -> Column {
     }
 }
 
-/// The table of a Scale.
-pub(crate) fn of_scale(scale: &Scale, row_object: RowObject) -> Vec<u8> {
+/// The table of a Scale, with its age at the time `now`.
+pub(crate) fn of_scale(scale: &Scale, row_object: RowObject, now: Time) -> Vec<u8> {
     let meta = ListMeta {
         resource_version: scale.metadata.resource_version.clone(),
         ..ListMeta::default()
@@ -182,7 +187,7 @@ pub(crate) fn of_scale(scale: &Scale, row_object: RowObject) -> Vec<u8> {
         Cell::Integer(scale.status.replicas.into()),
         age::cell(scale.metadata.creation_timestamp.timestamp()),
     ];
-    let mut table = TableWriter::of_columns(&SCALE_COLUMNS, &meta, true);
+    let mut table = TableWriter::of_columns(&SCALE_COLUMNS, &meta, now, true);
     table.row_of(&cells, scale, &scale.metadata, row_object);
     table.finish()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planesmith_store::log::{Author, Batch, Change, Loader, Log, LogError, Opened, Record, WriteId};
-use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, is_encrypted};
+use planesmith_store::{Alarm, AlarmKind, Alarms, Clock, Revision, is_encrypted};
 
 use crate::authors::Authors;
 use crate::disk::{Disk, DiskFault};
@@ -131,6 +131,15 @@ impl SledLog {
             format,
             alarms: Alarms::default(),
         })
+    }
+
+    /// Sets the clock, for the times of alarms. Default: that of the operating system.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            alarms: Alarms::new(clock),
+            ..self
+        }
     }
 
     /// With `accepts`, opens a store whose journal is damaged without the acknowledged writes that cannot be read, and

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use planesmith_clock::{Clock, SystemClock};
+
 /// A fault of a store that outlasts a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
@@ -52,12 +54,29 @@ impl fmt::Display for Alarm {
 }
 
 /// The alarms that one part of a store has raised. Clones share them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Alarms {
+    clock: Arc<dyn Clock>,
     raised: Arc<Mutex<BTreeMap<AlarmKind, Alarm>>>,
 }
 
+/// No alarms, and the clock of the operating system.
+impl Default for Alarms {
+    fn default() -> Self {
+        Self::new(Arc::new(SystemClock))
+    }
+}
+
 impl Alarms {
+    /// Returns no alarms; `clock` has the times since when they are raised.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            raised: Arc::default(),
+        }
+    }
+
     /// Raises the alarm `kind`, or changes the `reason` of a raised one; the time since when it is raised stays.
     ///
     /// `reason` is for clients; `details`, with paths and errors of the operating system, are logged once for each
@@ -69,7 +88,7 @@ impl Alarms {
         if known.is_some_and(|known| known.reason == reason) {
             return;
         }
-        let since = known.map_or_else(SystemTime::now, |known| known.since);
+        let since = known.map_or_else(|| self.clock.now(), |known| known.since);
         tracing::error!(alarm = kind.name(), reason, %details, "the store raises an alarm");
         raised.insert(kind, Alarm { kind, since, reason });
     }

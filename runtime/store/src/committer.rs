@@ -13,13 +13,13 @@ pub(crate) use self::plan::KEY_LIMIT;
 use self::plan::{Limits, Outcome, Plan};
 use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
-use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::compactor::{Mark, Retention};
 use crate::log::{Batch, Log, LogError};
 use crate::revision_window::RevisionWindow;
 use crate::write::WriteError;
 use crate::{Revision, authorship};
+use planesmith_clock::Clock;
 
 /// Takes the queued writes, checks them, appends one batch, makes it durable, publishes it, answers, and wakes
 /// watchers: durable before visible, visible before acknowledged.
@@ -68,7 +68,7 @@ impl Committer {
     pub(crate) fn run(mut self) {
         let _abandoned = Abandon(Arc::clone(&self.queue));
         while let Some(work) = self.queue.take(&*self.clock) {
-            let now = self.clock.now();
+            let now = self.clock.unix_millis();
             let limits = Limits {
                 write: self.queue.write_limit(),
                 may_grow: self.has_room(&work),

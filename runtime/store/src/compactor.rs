@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub(crate) use self::mark_queue::{Ages, Limits, Mark, MarkQueue};
-use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::log::Log;
 use crate::options::StorageOptions;
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
 use crate::{Collection, Revision};
+use planesmith_clock::Clock;
 
 /// Maximum number of events that one collection forgets or spills under one lock.
 const STEP: usize = 512;
@@ -95,7 +95,7 @@ impl Marks {
     /// Forgets at once the history that exceeds the limit of the disk, or all of it when the space is needed by writes that have
     /// no other (`urgent`). Returns the resulting floor.
     pub(crate) fn forget_for_space(&self, urgent: bool) -> Revision {
-        let ages = Ages::new(self.clock.now(), self.window);
+        let ages = Ages::new(self.clock.unix_millis(), self.window);
         let mut limits = self.limits();
         // In a backend that does not limit history, forgetting it frees nothing.
         if urgent && self.log.history_limit() < u64::MAX {
@@ -155,7 +155,9 @@ impl Marks {
         if window >= self.window {
             return Revision::ZERO;
         }
-        self.lock().queue.last_at(self.clock.now().saturating_sub(window))
+        self.lock()
+            .queue
+            .last_at(self.clock.unix_millis().saturating_sub(window))
     }
 
     /// Changes up to this revision are left to the backend.
@@ -172,7 +174,7 @@ impl Marks {
                 return None;
             }
             let nudged = state.nudges > state.begun || (paused && self.has_own_limits);
-            let now = self.clock.now();
+            let now = self.clock.unix_millis();
             let wanted = std::mem::take(&mut state.wanted);
             let spill = state.queue.spill(self.limits());
             let held = revisions.oldest_held(now, self.window);
@@ -332,7 +334,7 @@ mod tests {
         let options = StorageOptions::default();
         let mark = |revision| Mark {
             revision: Revision(revision),
-            at: options.clock.now() + revision * 1000,
+            at: options.clock.unix_millis() + revision * 1000,
             memory: 1,
             spilled: 1,
             disk: 1,

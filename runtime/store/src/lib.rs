@@ -14,7 +14,6 @@ mod alarm;
 mod authorship;
 pub mod backend;
 mod backup;
-mod clock;
 mod collection;
 mod collections;
 mod committer;
@@ -47,7 +46,6 @@ mod write;
 
 pub use alarm::{Alarm, AlarmKind, Alarms};
 pub use backup::{BackupEncoder, BackupError, BackupHeader, BackupReader};
-pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{
     At, Collection, CollectionSize, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission,
 };
@@ -58,6 +56,7 @@ pub use event::{Event, EventKind};
 pub use history::Position;
 pub use memory::MemoryLog;
 pub use options::{HistoryLimits, StorageOptions};
+pub use planesmith_clock::{Clock, ManualClock, SystemClock};
 pub use progress::{OnProgress, Progress};
 pub use remote::Stale;
 pub use revision::Revision;

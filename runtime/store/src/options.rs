@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::OnProgress;
 use crate::Transformers;
-use crate::clock::{Clock, SystemClock};
+use planesmith_clock::{Clock, SystemClock};
 
 /// Limits of the history of one collection. They do not reach beyond those of the store in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

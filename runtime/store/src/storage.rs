@@ -128,7 +128,7 @@ impl Storage {
             Arc::clone(&options.clock),
             unclaimed.bytes(),
         );
-        let alarms = Alarms::default();
+        let alarms = Alarms::new(Arc::clone(&options.clock));
         let authorship = Arc::new(Authorship::new(Arc::clone(&log)));
         let compactor = Compactor::new(
             Arc::clone(&marks),

@@ -148,7 +148,7 @@ impl Unclaimed {
                 disk: options.journal_bytes,
                 spills,
             },
-            ages: Ages::new(options.clock.now(), window),
+            ages: Ages::new(options.clock.unix_millis(), window),
             floor: Revision::ZERO,
             order: VecDeque::new(),
             reporter: Reporter::new(options.on_progress.clone()),

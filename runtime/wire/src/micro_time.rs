@@ -1,6 +1,7 @@
 //! Moments in microseconds.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
@@ -23,12 +24,6 @@ impl MicroTime {
         MicroTime(Timestamp::from_microsecond(timestamp.as_microsecond()).ok())
     }
 
-    /// The present, by the clock of the system.
-    #[must_use]
-    pub fn now() -> Self {
-        MicroTime::new(Timestamp::now())
-    }
-
     /// The moment, when there is one.
     #[must_use]
     pub fn timestamp(&self) -> Option<Timestamp> {
@@ -39,6 +34,13 @@ impl MicroTime {
 impl From<Timestamp> for MicroTime {
     fn from(timestamp: Timestamp) -> Self {
         MicroTime::new(timestamp)
+    }
+}
+
+/// A moment outside of any calendar is none.
+impl From<SystemTime> for MicroTime {
+    fn from(time: SystemTime) -> Self {
+        Timestamp::try_from(time).map_or(MicroTime::ZERO, MicroTime::new)
     }
 }
 

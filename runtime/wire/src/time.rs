@@ -3,6 +3,7 @@
 mod layout;
 
 use std::fmt;
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
@@ -26,12 +27,6 @@ impl Time {
     pub fn new(timestamp: Timestamp) -> Self {
         // Before 1970 the fraction is negative; the second that has begun is the one before.
         Time::from_second(timestamp.as_second() - i64::from(timestamp.subsec_nanosecond() < 0))
-    }
-
-    /// The present, by the clock of the system.
-    #[must_use]
-    pub fn now() -> Self {
-        Time::new(Timestamp::now())
     }
 
     /// So many seconds after the start of 1970 in UTC; no moment when far outside of any calendar.
@@ -66,6 +61,13 @@ impl Time {
 impl From<Timestamp> for Time {
     fn from(timestamp: Timestamp) -> Self {
         Time::new(timestamp)
+    }
+}
+
+/// A moment outside of any calendar is none.
+impl From<SystemTime> for Time {
+    fn from(time: SystemTime) -> Self {
+        Timestamp::try_from(time).map_or(Time::ZERO, Time::new)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Tokens of an OpenID provider.
 
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use planesmith_machinery::clock::{Clock, SystemClock};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 
@@ -108,7 +109,7 @@ impl Provider {
 }
 
 fn in_an_hour() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 3600
+    SystemClock.now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 3600
 }
 
 #[tokio::test]

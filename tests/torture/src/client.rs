@@ -237,7 +237,7 @@ impl Client {
     }
 
     fn jump(&mut self) {
-        let now = self.target.clock.now();
+        let now = self.target.clock.unix_millis();
         let by = self.random.u64(0..200_000);
         let now = match self.random.u8(0..3) {
             0 => now.saturating_sub(by),

@@ -6,8 +6,8 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::clock::JumpingClock;
 use crate::record::{Answer, Call, Record};
+use planesmith_store::ManualClock;
 
 /// The promises that differ between stores.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ impl Recorder {
 
     /// Sets the clock, and records that. Calls that are recorded afterwards see the new time: the checker knows from when on their
     /// states live.
-    pub fn set_clock(&self, clock: &JumpingClock, now: u64) {
+    pub fn set_clock(&self, clock: &ManualClock, now: u64) {
         let mut sink = self.sink();
         write(&mut sink, Record::Clock { now });
         clock.set(now);

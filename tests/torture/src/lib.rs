@@ -8,7 +8,6 @@
 
 pub mod check;
 mod client;
-pub mod clock;
 pub mod cluster;
 pub mod endurance;
 pub mod history;

@@ -7,9 +7,9 @@ use fastrand::Rng;
 use planesmith_store::conformance::{THINGS, WordIndex};
 use planesmith_store::{Collection, Storage, StorageOptions};
 
-use crate::clock::JumpingClock;
 use crate::history::Recorder;
 use crate::record::Record;
+use planesmith_store::ManualClock;
 
 /// The amount and the kind of work in one life.
 #[derive(Clone, Copy, Debug)]
@@ -58,19 +58,19 @@ pub struct Target {
     /// Its collection.
     pub things: Arc<Collection>,
     /// Its clock.
-    pub clock: Arc<JumpingClock>,
+    pub clock: Arc<ManualClock>,
     /// Receives all observations.
     pub recorder: Arc<Recorder>,
 }
 
 /// The options of a store with `clock` for `load`, which keeps its history until the workload lets it forget.
 #[must_use]
-pub fn options(clock: &Arc<JumpingClock>, load: &Load) -> StorageOptions {
+pub fn options(clock: &Arc<ManualClock>, load: &Load) -> StorageOptions {
     StorageOptions {
         window: Duration::from_secs(u32::MAX.into()),
         history_bytes: load.history_bytes,
         journal_bytes: u64::MAX,
-        clock: Arc::clone(clock) as Arc<JumpingClock>,
+        clock: Arc::clone(clock) as Arc<ManualClock>,
         ..StorageOptions::default()
     }
 }
@@ -78,7 +78,7 @@ pub fn options(clock: &Arc<JumpingClock>, load: &Load) -> StorageOptions {
 impl Target {
     /// Returns the target on `storage`, and records that it was opened.
     #[must_use]
-    pub fn opened(storage: Storage, clock: &Arc<JumpingClock>, recorder: &Arc<Recorder>) -> Self {
+    pub fn opened(storage: Storage, clock: &Arc<ManualClock>, recorder: &Arc<Recorder>) -> Self {
         let things = storage.collection(THINGS, Arc::new(WordIndex));
         recorder.note(Record::Opened {
             revision: storage.revision().0,

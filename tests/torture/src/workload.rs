@@ -104,7 +104,7 @@ impl Target {
     ///
     /// The store does not delete it in time.
     pub async fn expire(&self) -> Result<()> {
-        let now = self.clock.now() + (1 << 40);
+        let now = self.clock.unix_millis() + (1 << 40);
         self.recorder.set_clock(&self.clock, now);
         self.storage.recheck_clock();
         let expired = async {

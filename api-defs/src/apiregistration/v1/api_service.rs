@@ -138,12 +138,12 @@ impl Strategy for APIService {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         if self.spec.service.is_none() {
             self.status.conditions = vec![APIServiceCondition {
                 type_: "Available".to_owned(),
                 status: "True".to_owned(),
-                last_transition_time: Time::now(),
+                last_transition_time: context.now,
                 reason: "Local".to_owned(),
                 message: "Local APIServices are always available".to_owned(),
             }];

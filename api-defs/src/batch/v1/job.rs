@@ -167,7 +167,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::defaulting::set_defaults;
-    use planesmith_machinery::feature::Features;
+    use planesmith_machinery::environment::Environment;
     use serde_json::{Value, json};
 
     use super::*;
@@ -181,7 +181,7 @@ mod tests {
             "spec": {"template": {"metadata": {"labels": of_template}, "spec": {"containers": []}}},
         }))
         .unwrap();
-        set_defaults(&mut job, Features::defaults());
+        set_defaults(&mut job, Environment::defaults());
         job.metadata.uid = "u".to_owned();
         job.prepare_for_create(&Context::default());
         job.metadata.labels.into_keys().collect()
@@ -210,10 +210,10 @@ mod tests {
                 }}},
             }))
             .unwrap();
-            set_defaults(&mut job, Features::defaults());
+            set_defaults(&mut job, Environment::defaults());
             job.metadata.uid = "u".to_owned();
             job.prepare_for_create(&Context::default());
-            let errors = planesmith_machinery::validation::check_create(&job, Features::defaults());
+            let errors = planesmith_machinery::validation::check_create(&job, &Context::default());
             let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
             assert_eq!(fields, problems, "{errors:?}");
         }

@@ -156,9 +156,9 @@ impl Strategy for CertificateSigningRequest {
         self.spec.clone_from(&old.spec);
     }
 
-    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_status_update(&mut self, context: &Context<'_>, old: &Self) {
         self.status.keep_decision(&old.status);
-        self.status.fill_times(&old.status);
+        self.status.fill_times(&old.status, context.now);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -168,7 +168,7 @@ impl Strategy for PodCertificateRequest {
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         if errors.is_empty() {
-            self.check_answer(old, Time::now(), errors);
+            self.check_answer(old, errors.now(), errors);
         }
     }
 }

@@ -177,21 +177,21 @@ impl Strategy for PersistentVolume {
         spec.persistent_volume_source.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         self.status = PersistentVolumeStatus {
             phase: PENDING.to_owned(),
-            last_phase_transition_time: Some(Time::now()),
+            last_phase_transition_time: Some(context.now),
             ..PersistentVolumeStatus::default()
         };
     }
 
-    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_status_update(&mut self, context: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.status, &old.status);
         let reported = new.last_phase_transition_time;
         if new.phase == old.phase {
             new.last_phase_transition_time = reported.or(old.last_phase_transition_time);
         } else if reported.is_none() || reported == old.last_phase_transition_time {
-            new.last_phase_transition_time = Some(Time::now());
+            new.last_phase_transition_time = Some(context.now);
         }
     }
 

@@ -110,7 +110,7 @@ impl Strategy for Pod {
     }
 
     fn prepare_for_create(&mut self, context: &Context<'_>) {
-        self.prepare(context.features);
+        self.prepare(context);
     }
 
     fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {

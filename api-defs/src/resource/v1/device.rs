@@ -5,6 +5,7 @@ mod check;
 use std::collections::BTreeMap;
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::quantity::Quantity;
 use planesmith_machinery::time::Time;
 
@@ -123,8 +124,8 @@ pub struct NodeAllocatableResourceMapping {
 }
 
 impl DeviceTaint {
-    /// Sets the default time.
-    pub(crate) fn set_defaults(&mut self) {
-        self.time_added.get_or_insert_with(Time::now);
+    /// Sets the default time, by the clock of the server.
+    pub(crate) fn set_server_defaults(&mut self, environment: &Environment) {
+        self.time_added.get_or_insert_with(|| environment.clock.now().into());
     }
 }

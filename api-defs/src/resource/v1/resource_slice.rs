@@ -2,6 +2,7 @@
 
 mod node_choice;
 
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
@@ -98,14 +99,6 @@ fn node_cell(slice: &ResourceSlice) -> Cell {
 }
 
 impl Strategy for ResourceSlice {
-    fn set_defaults(&mut self) {
-        for device in &mut self.spec.devices {
-            for taint in &mut device.taints {
-                taint.set_defaults();
-            }
-        }
-    }
-
     fn prepare_for_create(&mut self, context: &Context<'_>) {
         for device in &mut self.spec.devices {
             device.drop_alpha(None, context.features);
@@ -146,6 +139,14 @@ impl StrategyExtensions for ResourceSlice {
     };
 
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn set_server_defaults(&mut self, environment: &Environment) {
+        for device in &mut self.spec.devices {
+            for taint in &mut device.taints {
+                taint.set_server_defaults(environment);
+            }
+        }
+    }
 }
 
 impl ResourceSliceSpec {

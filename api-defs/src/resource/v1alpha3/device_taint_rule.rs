@@ -1,6 +1,7 @@
 //! Taints of devices that administrators set.
 
 use planesmith_machinery::age;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
@@ -114,15 +115,11 @@ fn time_added_cell(rule: &DeviceTaintRule) -> Cell {
 const MAX_CONDITIONS: usize = 8;
 
 impl Strategy for DeviceTaintRule {
-    fn set_defaults(&mut self) {
-        self.spec.taint.time_added.get_or_insert_with(Time::now);
-    }
-
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.spec.taint, &old.spec.taint);
         // The time belongs to the effect; tolerationSeconds are counted from it.
         if new.effect != old.effect && new.time_added == old.time_added {
-            new.time_added = Some(Time::now());
+            new.time_added = Some(context.now);
         }
     }
 
@@ -150,6 +147,11 @@ impl Strategy for DeviceTaintRule {
 
 impl StrategyExtensions for DeviceTaintRule {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn set_server_defaults(&mut self, environment: &Environment) {
+        let time = &mut self.spec.taint.time_added;
+        time.get_or_insert_with(|| environment.clock.now().into());
+    }
 }
 
 impl DeviceTaintRuleSpec {

@@ -1,10 +1,10 @@
 //! Resource slices: available devices.
 
 use planesmith_machinery::conversion::copy_alike;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::resource::Convert;
-use planesmith_machinery::strategy::Strategy;
-use planesmith_machinery::time::Time;
+use planesmith_machinery::strategy::StrategyExtensions;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::resource::v1;
@@ -22,7 +22,7 @@ use crate::core::v1::NodeSelector;
     generation,
     returns_deleted,
     selectable("spec.driver", "spec.nodeName"),
-    strategy,
+    strategy_extensions,
     convert
 )]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
@@ -78,12 +78,12 @@ pub struct ResourcePool {
     pub resource_slice_count: i64,
 }
 
-impl Strategy for ResourceSlice {
-    fn set_defaults(&mut self) {
+impl StrategyExtensions for ResourceSlice {
+    fn set_server_defaults(&mut self, environment: &Environment) {
         let devices = self.spec.devices.iter_mut();
         for device in devices.filter_map(|device| device.basic.as_mut()) {
             for taint in &mut device.taints {
-                taint.time_added.get_or_insert_with(Time::now);
+                taint.time_added.get_or_insert_with(|| environment.clock.now().into());
             }
         }
     }

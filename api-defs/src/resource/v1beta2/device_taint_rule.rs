@@ -1,9 +1,9 @@
 //! Taints of devices that administrators set.
 
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::strategy::Strategy;
-use planesmith_machinery::time::Time;
+use planesmith_machinery::strategy::StrategyExtensions;
 use planesmith_machinery::{Resource, Struct};
 
 use super::DeviceTaint;
@@ -17,7 +17,7 @@ use super::DeviceTaint;
     status,
     generation,
     returns_deleted,
-    strategy
+    strategy_extensions
 )]
 #[resource(storage_version = crate::resource::v1alpha3::DeviceTaintRule)]
 pub struct DeviceTaintRule {
@@ -65,8 +65,11 @@ pub struct DeviceTaintSelector {
     pub device: Option<String>,
 }
 
-impl Strategy for DeviceTaintRule {
-    fn set_defaults(&mut self) {
-        self.spec.taint.time_added.get_or_insert_with(Time::now);
+impl StrategyExtensions for DeviceTaintRule {
+    fn set_server_defaults(&mut self, environment: &Environment) {
+        self.spec
+            .taint
+            .time_added
+            .get_or_insert_with(|| environment.clock.now().into());
     }
 }

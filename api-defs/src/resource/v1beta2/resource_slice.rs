@@ -1,8 +1,8 @@
 //! Resource slices: available devices.
 
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::strategy::Strategy;
-use planesmith_machinery::time::Time;
+use planesmith_machinery::strategy::StrategyExtensions;
 use planesmith_machinery::{Resource, Struct};
 
 use super::CounterSet;
@@ -18,7 +18,7 @@ use crate::core::v1::NodeSelector;
     generation,
     returns_deleted,
     selectable("spec.driver", "spec.nodeName"),
-    strategy
+    strategy_extensions
 )]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
 pub struct ResourceSlice {
@@ -73,10 +73,10 @@ pub struct ResourcePool {
     pub resource_slice_count: i64,
 }
 
-impl Strategy for ResourceSlice {
-    fn set_defaults(&mut self) {
+impl StrategyExtensions for ResourceSlice {
+    fn set_server_defaults(&mut self, environment: &Environment) {
         for taint in self.spec.devices.iter_mut().flat_map(|device| &mut device.taints) {
-            taint.time_added.get_or_insert_with(Time::now);
+            taint.time_added.get_or_insert_with(|| environment.clock.now().into());
         }
     }
 }

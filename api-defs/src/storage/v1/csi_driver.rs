@@ -4,7 +4,7 @@ mod columns;
 
 use std::collections::BTreeSet;
 
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
@@ -186,8 +186,8 @@ impl Strategy for CSIDriver {
 impl StrategyExtensions for CSIDriver {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
 
-    fn set_gated_defaults(&mut self, features: &Features) {
-        if features.has(&VOLUME_LIMIT_SCALING) {
+    fn set_server_defaults(&mut self, environment: &Environment) {
+        if environment.features.has(&VOLUME_LIMIT_SCALING) {
             self.spec.prevent_pod_scheduling_if_missing.get_or_insert(false);
         }
     }
@@ -244,6 +244,7 @@ impl CSIDriverSpec {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::defaulting::set_defaults;
+    use planesmith_machinery::feature::Features;
 
     use super::*;
 
@@ -252,7 +253,11 @@ mod tests {
         let with = Features::default().with(&VOLUME_LIMIT_SCALING, true);
         for (features, expected) in [(Features::defaults(), None), (&with, Some(false))] {
             let mut driver = CSIDriver::default();
-            set_defaults(&mut driver, features);
+            let environment = Environment {
+                features: features.clone(),
+                ..Environment::default()
+            };
+            set_defaults(&mut driver, &environment);
             assert_eq!(driver.spec.prevent_pod_scheduling_if_missing, expected);
             driver.spec.prevent_pod_scheduling_if_missing = Some(true);
             let context = Context {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::time::Time;
 
 use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
@@ -47,8 +48,8 @@ pub trait BootstrapSecrets: Send + Sync + fmt::Debug {
 pub struct BootstrapTokens {
     /// The secrets.
     pub secrets: Arc<dyn BootstrapSecrets>,
-    /// The clock, replaceable in tests.
-    pub now: fn() -> SystemTime,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl TokenAuthenticator for BootstrapTokens {
@@ -112,7 +113,7 @@ impl BootstrapTokens {
             .map_err(|_| format!("expiration is {text:?}; expected a time such as 2026-01-31T12:00:00Z"))?;
         let seconds = u64::try_from(time.as_second()).unwrap_or(0);
         let until = UNIX_EPOCH + Duration::from_secs(seconds);
-        match (self.now)() > until {
+        match self.clock.now() > until {
             true => Err("the token has expired".to_owned()),
             false => Ok(Some(until)),
         }
@@ -175,6 +176,8 @@ impl fmt::Debug for BootstrapTokens {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::clock::ManualClock;
+
     use super::*;
 
     const TOKEN: &str = "abcdef.0123456789abcdef";
@@ -208,9 +211,10 @@ mod tests {
 
     /// Returns the name and the groups of the token's user.
     fn user(secret: BootstrapSecret, token: &str) -> Option<String> {
+        let now = NOW.parse::<Time>().unwrap().as_second();
         let tokens = BootstrapTokens {
             secrets: Arc::new(One(secret)),
-            now: || UNIX_EPOCH + Duration::from_secs(u64::try_from(NOW.parse::<Time>().unwrap().as_second()).unwrap()),
+            clock: Arc::new(ManualClock::new(now.unsigned_abs() * 1000)),
         };
         match tokens.authenticate_token(token, &[]).ready()? {
             TokenVerdict::Valid(found) => Some(format!("{} {}", found.user.name, found.user.groups.join(","))),

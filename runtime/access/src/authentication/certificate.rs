@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::hex;
 use ring::digest::{SHA256, digest};
 use thiserror::Error;
@@ -84,16 +85,10 @@ fn credential_id(der: &[u8]) -> String {
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
 /// Authenticates the user of the connection's certificate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CertificateAuthenticator {
-    /// The clock, replaceable in tests.
-    pub now: fn() -> SystemTime,
-}
-
-impl Default for CertificateAuthenticator {
-    fn default() -> Self {
-        Self { now: SystemTime::now }
-    }
+    /// The clock, which decides if a certificate has expired.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Authenticator for CertificateAuthenticator {
@@ -101,7 +96,7 @@ impl Authenticator for CertificateAuthenticator {
         Outcome::Ready(match credentials.certificate {
             None | Some(ClientCertificate::Nameless) => AuthenticationResult::NoOpinion,
             Some(ClientCertificate::Untrusted(reason)) => AuthenticationResult::Invalid(reason.clone()),
-            Some(ClientCertificate::Trusted { not_after, .. }) if (self.now)() > *not_after => {
+            Some(ClientCertificate::Trusted { not_after, .. }) if self.clock.now() > *not_after => {
                 AuthenticationResult::Invalid("the client certificate has expired".to_owned())
             }
             Some(ClientCertificate::Trusted { user, .. }) => AuthenticationResult::User(Arc::clone(user).into()),

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
+use planesmith_machinery::clock::Clock;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
@@ -58,16 +59,16 @@ pub struct RequestHeaders {
 #[derive(Clone, Debug)]
 pub struct RequestHeaderAuthenticator {
     headers: Arc<RwLock<Arc<RequestHeaders>>>,
-    now: fn() -> SystemTime,
+    clock: Arc<dyn Clock>,
 }
 
 impl RequestHeaderAuthenticator {
-    /// Creates an authenticator for `headers`. Without user name headers it has no opinion on any request.
+    /// Creates an authenticator for `headers`; `clock` decides if the certificate of a proxy has expired. Without user name headers it has no opinion on any request.
     #[must_use]
-    pub fn new(headers: RequestHeaders, now: fn() -> SystemTime) -> Self {
+    pub fn new(headers: RequestHeaders, clock: Arc<dyn Clock>) -> Self {
         Self {
             headers: Arc::new(RwLock::new(Arc::new(headers))),
-            now,
+            clock,
         }
     }
 
@@ -102,7 +103,7 @@ impl RequestHeaderAuthenticator {
         let Some(proxy) = credentials.proxy else {
             return AuthenticationResult::NoOpinion;
         };
-        if (self.now)() > proxy.not_after {
+        if self.clock.now() > proxy.not_after {
             return AuthenticationResult::Invalid("the certificate of the proxy has expired".to_owned());
         }
         let wanted = self.headers();
@@ -170,6 +171,7 @@ fn header_text(value: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use http::HeaderName;
+    use planesmith_machinery::clock::ManualClock;
 
     use super::*;
 
@@ -181,7 +183,7 @@ mod tests {
             extra_prefix: vec!["X-Remote-Extra-".to_owned()],
             allowed_names: allowed.iter().map(ToString::to_string).collect(),
         };
-        RequestHeaderAuthenticator::new(headers, || SystemTime::UNIX_EPOCH)
+        RequestHeaderAuthenticator::new(headers, Arc::new(ManualClock::new(0)))
     }
 
     fn authenticate(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> AuthenticationResult {

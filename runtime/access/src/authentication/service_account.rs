@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{Header, Validation};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::names;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -115,8 +116,8 @@ pub struct ServiceAccountTokens {
     pub objects: Arc<dyn BoundObjects>,
     /// Counts the tokens.
     pub uses: Arc<dyn TokenUses>,
-    /// The clock, replaceable in tests.
-    pub now: fn() -> SystemTime,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl TokenIssuer {
@@ -190,7 +191,7 @@ impl ServiceAccountTokens {
     }
 
     fn now(&self) -> i64 {
-        let since = (self.now)().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = self.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     }
 

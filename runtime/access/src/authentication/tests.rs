@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
+use planesmith_machinery::clock::{ManualClock, SystemClock};
 
 use super::{
     Anonymous, AuthenticationResult, Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate,
@@ -39,8 +40,14 @@ fn chain(anonymous: bool) -> Chain {
     let tokens = TokenFile::parse("secret,alice,1,\"dev,ops\"\nplain,bob,2\n").unwrap();
     Chain::new(
         vec![
-            Box::new(CertificateAuthenticator::default()),
-            Box::new(BearerTokens::new(vec![Box::new(tokens)], Vec::new())),
+            Box::new(CertificateAuthenticator {
+                clock: Arc::new(SystemClock),
+            }),
+            Box::new(BearerTokens::new(
+                vec![Box::new(tokens)],
+                Vec::new(),
+                Arc::new(SystemClock),
+            )),
         ],
         anonymous,
     )
@@ -137,7 +144,8 @@ fn a_certificate_ends_while_its_connection_lives() {
         user,
         not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
     };
-    let at = |now| {
+    let at = |second: u64| {
+        let clock = Arc::new(ManualClock::new(second * 1000));
         let headers = HeaderMap::new();
         let credentials = Credentials {
             headers: &headers,
@@ -146,18 +154,18 @@ fn a_certificate_ends_while_its_connection_lives() {
             proxy: None,
         };
         matches!(
-            CertificateAuthenticator { now }.authenticate(&credentials).ready(),
+            CertificateAuthenticator { clock }.authenticate(&credentials).ready(),
             Some(AuthenticationResult::User(_))
         )
     };
-    assert!(at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(100)));
-    assert!(!at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(101)));
+    assert!(at(100));
+    assert!(!at(101));
 }
 
 #[test]
 fn token_files_may_quote_any_field() {
     let tokens = TokenFile::parse("\r\n\"to,\"\"ken\",\"a\nb\",\"\",\"g1,g2\"\r\nx,y,z\r\n").unwrap();
-    let tokens = BearerTokens::new(vec![Box::new(tokens)], Vec::new());
+    let tokens = BearerTokens::new(vec![Box::new(tokens)], Vec::new(), Arc::new(SystemClock));
     let review = tokens.review("to,\"ken", &[]).ready();
     let user = review.and_then(Result::ok).expect("the quoted token is valid").identity;
     assert_eq!((user.name.as_str(), user.uid.as_str()), ("a\nb", ""));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::BoxFuture;
+use planesmith_machinery::clock::Clock;
 
 use super::single_flight::SingleFlight;
 use super::token_cache::{TokenCache, TokenCacheObserver, TokenKey};
@@ -110,16 +111,20 @@ impl BearerTokens {
     /// server.
     ///
     /// As in kube-apiserver, a valid token stays valid for ten seconds even if the object to which it is bound is deleted in
-    /// the meantime, but never past its own expiry.
+    /// the meantime, but never past its own expiry, by `clock`.
     #[must_use]
-    pub fn new(authenticators: Vec<Box<dyn TokenAuthenticator>>, audiences: Vec<String>) -> Self {
+    pub fn new(
+        authenticators: Vec<Box<dyn TokenAuthenticator>>,
+        audiences: Vec<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             verifier: Arc::new(Verifier {
                 authenticators,
                 audiences,
             }),
             verified: Arc::new(VerifiedTokens {
-                cache: TokenCache::new(SystemTime::now),
+                cache: TokenCache::new(clock),
                 observer: None,
             }),
             pending: SingleFlight::default(),
@@ -130,7 +135,7 @@ impl BearerTokens {
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn TokenCacheObserver>) -> Self {
         self.verified = Arc::new(VerifiedTokens {
-            cache: TokenCache::new(SystemTime::now),
+            cache: TokenCache::new(Arc::clone(self.verified.cache.clock())),
             observer: Some(observer),
         });
         self

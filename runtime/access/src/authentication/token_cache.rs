@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use planesmith_machinery::clock::Clock;
 use ring::hmac::{self, Context, HMAC_SHA256};
 use ring::rand::SystemRandom;
 
@@ -34,7 +35,7 @@ pub type TokenKey = [u8; 32];
 pub struct TokenCache<V> {
     parts: [Mutex<HashMap<TokenKey, Entry<V>>>; SHARDS],
     digest: hmac::Key,
-    now: fn() -> SystemTime,
+    clock: Arc<dyn Clock>,
 }
 
 struct Entry<V> {
@@ -51,19 +52,24 @@ impl<V> Entry<V> {
 }
 
 impl<V: Clone> TokenCache<V> {
-    /// Creates an empty cache, which reads the time from `now`.
+    /// Creates an empty cache, which reads the time from `clock`.
     ///
     /// # Panics
     ///
     /// The operating system provides no random bytes.
     #[must_use]
-    pub fn new(now: fn() -> SystemTime) -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         let digest = hmac::Key::generate(HMAC_SHA256, &SystemRandom::new());
         Self {
             parts: std::array::from_fn(|_| Mutex::default()),
             digest: digest.expect("the operating system has random bytes"),
-            now,
+            clock,
         }
+    }
+
+    /// Returns the clock.
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
     }
 
     /// Returns the key of a token that is reviewed for `audiences`. Each text is preceded by its length, so that different
@@ -83,7 +89,7 @@ impl<V: Clone> TokenCache<V> {
     /// Returns the cached value, if it is still valid.
     #[must_use]
     pub fn get(&self, key: &TokenKey) -> Option<V> {
-        let now = (self.now)();
+        let now = self.clock.now();
         let part = self.part(key).lock().unwrap_or_else(PoisonError::into_inner);
         let entry = part.get(key)?;
         entry.holds(now).then(|| entry.value.clone())
@@ -91,7 +97,7 @@ impl<V: Clone> TokenCache<V> {
 
     /// Caches a value for the time to live `ttl`, but not longer than until `end`.
     pub fn put(&self, key: TokenKey, value: V, ttl: Duration, end: Option<SystemTime>) {
-        let since = (self.now)();
+        let since = self.clock.now();
         let latest = since.checked_add(ttl).unwrap_or(since);
         let until = end.map_or(latest, |end| end.min(latest));
         let entry = Entry { value, since, until };
@@ -118,24 +124,22 @@ impl<V> fmt::Debug for TokenCache<V> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::time::UNIX_EPOCH;
+
+    use planesmith_machinery::clock::ManualClock;
 
     use super::*;
 
     const TTL: Duration = Duration::from_secs(10);
 
-    /// The fake clock, in seconds; each test runs in a thread with its own clock.
-    fn now() -> SystemTime {
-        at(CLOCK.get())
+    /// Returns an empty cache, and its clock, which shows second 1000.
+    fn cache() -> (TokenCache<u8>, Arc<ManualClock>) {
+        let clock = Arc::new(ManualClock::new(1_000_000));
+        (TokenCache::new(Arc::<ManualClock>::clone(&clock)), clock)
     }
 
     fn at(seconds: u64) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(seconds)
-    }
-
-    thread_local! {
-        static CLOCK: Cell<u64> = const { Cell::new(1000) };
     }
 
     /// True if `token` is not cached; it is from now on, until its expiry `end`.
@@ -150,27 +154,27 @@ mod tests {
 
     #[test]
     fn a_value_is_cached_for_its_time_to_live() {
-        let cache = TokenCache::new(now);
+        let (cache, clock) = cache();
         assert!(is_missed(&cache, "t", "api", None));
-        CLOCK.set(1009);
+        clock.set(1_009_000);
         assert!(!is_missed(&cache, "t", "api", None));
-        CLOCK.set(1010);
+        clock.set(1_010_000);
         assert!(is_missed(&cache, "t", "api", None));
     }
 
     #[test]
     fn no_value_outlives_the_token() {
-        let cache = TokenCache::new(now);
+        let (cache, clock) = cache();
         assert!(is_missed(&cache, "t", "api", Some(1003)));
-        CLOCK.set(1002);
+        clock.set(1_002_000);
         assert!(!is_missed(&cache, "t", "api", Some(1003)));
-        CLOCK.set(1003);
+        clock.set(1_003_000);
         assert!(is_missed(&cache, "t", "api", Some(1003)));
     }
 
     #[test]
     fn values_are_for_their_audiences() {
-        let cache = TokenCache::new(now);
+        let (cache, _) = cache();
         assert!(is_missed(&cache, "t", "api", None));
         assert!(is_missed(&cache, "t", "vault", None));
         assert!(is_missed(&cache, "ta", "pi", None));
@@ -179,21 +183,21 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_back_keeps_nothing_alive() {
-        let cache = TokenCache::new(now);
+        let (cache, clock) = cache();
         assert!(is_missed(&cache, "t", "api", None));
-        CLOCK.set(500);
+        clock.set(500_000);
         assert!(is_missed(&cache, "t", "api", None));
     }
 
     #[test]
     fn two_caches_have_different_keys() {
-        let key = || TokenCache::<u8>::new(now).key("t", &[]);
+        let key = || cache().0.key("t", &[]);
         assert_ne!(key(), key());
     }
 
     #[test]
     fn the_capacity_is_bounded() {
-        let cache = TokenCache::new(now);
+        let (cache, _) = cache();
         for token in 0..SHARDS * CAPACITY * 2 {
             is_missed(&cache, &token.to_string(), "api", None);
         }

@@ -90,6 +90,7 @@ fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use http::header::{CONNECTION, UPGRADE};
+    use planesmith_machinery::clock::SystemClock;
 
     use super::*;
 
@@ -113,7 +114,11 @@ mod tests {
     fn a_token_stands_beside_a_protocol_and_is_forgotten() {
         let mut headers = headers(&format!("{}, base64.binary.k8s.io", encoded("secret")));
         assert_eq!(token(&headers), Ok(Some("secret".to_owned())));
-        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
+        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(
+            Vec::new(),
+            Vec::new(),
+            Arc::new(SystemClock),
+        )));
         tokens.forget(&mut headers);
         assert_eq!(headers[SEC_WEBSOCKET_PROTOCOL], "base64.binary.k8s.io");
     }
@@ -126,7 +131,11 @@ mod tests {
     #[test]
     fn tokens_that_were_not_looked_at_are_forgotten_too() {
         let one = encoded("secret");
-        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
+        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(
+            Vec::new(),
+            Vec::new(),
+            Arc::new(SystemClock),
+        )));
         let mut two = headers(&format!("{one}, x, {one}"));
         tokens.forget(&mut two);
         assert_eq!(two[SEC_WEBSOCKET_PROTOCOL], "x");

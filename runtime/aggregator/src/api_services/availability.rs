@@ -87,7 +87,7 @@ impl Availability {
             let Some(mut object) = api_services.get("", name) else {
                 return Ok(());
             };
-            if !self.update(&mut object, &Time::now().to_string()) {
+            if !self.update(&mut object, &Time::from(api_services.clock().now()).to_string()) {
                 return Ok(());
             }
             api_services.replace_part(&object, "/status").await?;

@@ -61,7 +61,7 @@ async fn a_file_that_is_not_valid_changes_nothing() {
         &file.path,
         &AuthorizationMode::KUBERNETES,
         of_mode,
-        (Metrics::new().authorizers(), &Outbound::default()),
+        (Metrics::default().authorizers(), &Outbound::default()),
     )
     .unwrap();
     assert_eq!(
@@ -88,7 +88,7 @@ async fn a_file_that_is_not_valid_changes_nothing() {
 #[tokio::test]
 async fn a_changed_file_takes_effect_without_a_restart() {
     let file = File::new(&[REFUSE, ALLOW]);
-    let metrics = Metrics::new();
+    let metrics = Metrics::default();
     let (followed, reload) = ReloadableChain::open(
         &file.path,
         &AuthorizationMode::KUBERNETES,

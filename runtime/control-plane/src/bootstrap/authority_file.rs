@@ -63,6 +63,8 @@ fn holds_certificates(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::clock::SystemClock;
+
     use super::*;
     use crate::certificates::Authority;
 
@@ -70,7 +72,10 @@ mod tests {
     fn a_file_that_is_damaged_or_missing_keeps_its_last_certificates() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trusted.crt");
-        let authority = Authority::open(dir.path()).unwrap().certificate_pem().to_owned();
+        let authority = Authority::open(dir.path(), Arc::new(SystemClock))
+            .unwrap()
+            .certificate_pem()
+            .to_owned();
         assert!(AuthorityFile::open(&path).is_err());
         std::fs::write(&path, &authority).unwrap();
         let file = AuthorityFile::open(&path).unwrap();

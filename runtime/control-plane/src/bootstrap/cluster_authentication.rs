@@ -57,15 +57,15 @@ impl Content for ClusterAuthentication {
     const WORK: &'static str = "authentication of the cluster";
     const REFRESH: Option<Duration> = Some(REFRESH);
 
-    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>> {
-        let wanted = self.completed(have);
+    fn data(&self, have: &Map<String, Value>, now: SystemTime) -> Option<Map<String, Value>> {
+        let wanted = self.completed(have, now);
         (wanted != *have).then_some(wanted)
     }
 }
 
 impl ClusterAuthentication {
     /// Returns the data of the ConfigMap, merged with that of other servers.
-    fn completed(&self, have: &Map<String, Value>) -> Map<String, Value> {
+    fn completed(&self, have: &Map<String, Value>, now: SystemTime) -> Map<String, Value> {
         let others = |key: &str| have.get(key).and_then(Value::as_str).unwrap_or_default();
         let mut data = have.clone();
         for (key, ours) in [
@@ -74,7 +74,7 @@ impl ClusterAuthentication {
         ] {
             if !ours.is_empty() {
                 let ours: String = ours.iter().map(|file| file.read() + "\n").collect();
-                data.insert(key.to_owned(), united(&ours, others(key)).into());
+                data.insert(key.to_owned(), united(&ours, others(key), now).into());
             }
         }
         if self.proxy_authorities.is_empty() {
@@ -97,9 +97,9 @@ impl ClusterAuthentication {
     }
 }
 
-/// Returns the authorities of this server and those that other servers wrote, each once, without expired ones.
-fn united(ours: &str, others: &str) -> String {
-    let now = SystemTime::now();
+/// Returns the authorities of this server and those that other servers wrote, each once, without those that have
+/// expired at `now`.
+fn united(ours: &str, others: &str, now: SystemTime) -> String {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut united = String::new();
     for text in [ours, others] {
@@ -134,12 +134,26 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use planesmith_machinery::clock::Clock;
+    use planesmith_machinery::clock::SystemClock;
+
     use super::*;
     use crate::certificates::Authority;
 
     fn authority() -> String {
         let dir = tempfile::tempdir().unwrap();
-        Authority::open(dir.path()).unwrap().certificate_pem().trim().to_owned() + "\n"
+        Authority::open(dir.path(), Arc::new(SystemClock))
+            .unwrap()
+            .certificate_pem()
+            .trim()
+            .to_owned()
+            + "\n"
+    }
+
+    fn united_now(ours: &str, others: &str) -> String {
+        united(ours, others, SystemClock.now())
     }
 
     #[test]
@@ -156,7 +170,7 @@ mod tests {
             },
         };
         let have = json!({"mine": "x", "requestheader-username-headers": "[\"X-User\"]"});
-        let data = authentication.completed(have.as_object().unwrap());
+        let data = authentication.completed(have.as_object().unwrap(), SystemClock.now());
         let keys: Vec<&String> = data.keys().collect();
         assert_eq!(
             keys,
@@ -170,7 +184,7 @@ mod tests {
             ]
         );
         assert_eq!(data["requestheader-username-headers"], r#"["X-Remote-User","X-User"]"#);
-        assert_eq!(authentication.completed(&data), data);
+        assert_eq!(authentication.completed(&data, SystemClock.now()), data);
     }
 
     #[test]
@@ -185,12 +199,14 @@ mod tests {
         };
         let mut have = Map::new();
         have.insert(CLIENT_AUTHORITIES.to_owned(), others.clone().into());
-        let before = authentication.data(&have).expect("its own is added");
+        let before = authentication.data(&have, SystemClock.now()).expect("its own is added");
         assert_eq!(before[CLIENT_AUTHORITIES], format!("{first}{others}"));
-        assert_eq!(authentication.data(&before), None);
+        assert_eq!(authentication.data(&before, SystemClock.now()), None);
 
         std::fs::write(&file, &second).unwrap();
-        let after = authentication.data(&before).expect("the file has changed");
+        let after = authentication
+            .data(&before, SystemClock.now())
+            .expect("the file has changed");
         assert_eq!(after[CLIENT_AUTHORITIES], format!("{second}{first}{others}"));
         assert!(ClusterAuthentication::REFRESH.is_some(), "somebody looks");
     }
@@ -198,11 +214,11 @@ mod tests {
     #[test]
     fn each_authority_is_said_once_and_what_is_none_is_dropped() {
         let (ours, theirs) = (authority(), authority());
-        assert_eq!(united(&ours, ""), ours);
+        assert_eq!(united_now(&ours, ""), ours);
         let both = format!("{ours}{theirs}");
-        assert_eq!(united(&ours, &format!("{theirs}nonsense\n{ours}")), both);
-        assert_eq!(united(&ours, &both), both);
+        assert_eq!(united_now(&ours, &format!("{theirs}nonsense\n{ours}")), both);
+        assert_eq!(united_now(&ours, &both), both);
         let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
-        assert_eq!(united(&ours, broken), ours);
+        assert_eq!(united_now(&ours, broken), ours);
     }
 }

@@ -88,7 +88,7 @@ impl IdentityLease {
     }
 
     async fn renew(&self) -> Result<(), LoopbackError> {
-        let now = MicroTime::now().to_string();
+        let now = MicroTime::from(self.leases.clock().now()).to_string();
         let Some(mut lease) = self.leases.get(NAMESPACE, &self.name) else {
             return self.leases.create(&self.lease(&now)).await;
         };
@@ -165,7 +165,7 @@ impl Periodic for OldLeases {
     const INTERVAL: Duration = Duration::from_secs(3600);
 
     async fn work(&self) -> Result<(), LoopbackError> {
-        let now = MicroTime::now();
+        let now = MicroTime::from(self.leases.clock().now());
         for lease in self.leases.all(NAMESPACE) {
             if lease["metadata"]["labels"][LABEL] == LABEL_VALUE && is_over(&lease, now) {
                 self.leases.delete(NAMESPACE, text(&lease, "/metadata/name")).await?;

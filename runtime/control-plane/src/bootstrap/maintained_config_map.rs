@@ -1,6 +1,6 @@
 //! ConfigMaps of the system that the server creates and maintains.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
@@ -23,8 +23,8 @@ pub(super) trait Content: Send + Sync + 'static {
     /// Time after which the data may have changed without a change of objects; `None` for never.
     const REFRESH: Option<Duration> = None;
 
-    /// Returns the data to replace `have` with; `None` if that may stay.
-    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>>;
+    /// Returns the data to replace `have` with at the time `now`; `None` if that may stay.
+    fn data(&self, have: &Map<String, Value>, now: SystemTime) -> Option<Map<String, Value>>;
 }
 
 /// The hook called `name` that creates and maintains the ConfigMap of `content`; `None` for a server without
@@ -66,18 +66,18 @@ impl<C: Content> Reconcile for MaintainedConfigMap<C> {
     }
 
     async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
-        let nothing = Map::new();
+        let (nothing, now) = (Map::new(), self.config_maps.clock().now());
         let Some(mut stored) = self.config_maps.get(NAMESPACE, name) else {
             let made = json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
                 "metadata": {"name": name, "namespace": NAMESPACE},
-                "data": self.content.data(&nothing).unwrap_or_default(),
+                "data": self.content.data(&nothing, now).unwrap_or_default(),
             });
             return self.config_maps.create(&made).await;
         };
         let have = stored.get("data").and_then(Value::as_object).unwrap_or(&nothing);
-        let Some(data) = self.content.data(have) else {
+        let Some(data) = self.content.data(have, now) else {
             return Ok(());
         };
         stored["data"] = Value::Object(data);

@@ -130,7 +130,8 @@ impl Reconcile for StorageVersions {
         let Some(mut object) = self.objects.get("", name) else {
             return Ok(());
         };
-        let status = status(&object["status"], &self.server, versions, &Time::now().to_string());
+        let now = Time::from(self.objects.clock().now()).to_string();
+        let status = status(&object["status"], &self.server, versions, &now);
         if object["status"] == status {
             return Ok(());
         }

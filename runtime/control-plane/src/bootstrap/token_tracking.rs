@@ -1,6 +1,7 @@
 //! Records the day from which on the use of service-account tokens in Secrets is recorded.
 
-use planesmith_machinery::time::Time;
+use std::time::SystemTime;
+
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value};
@@ -23,10 +24,10 @@ impl Content for FirstDay {
     const NAME: &'static str = NAME;
     const WORK: &'static str = "tracking of service-account tokens";
 
-    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>> {
+    fn data(&self, have: &Map<String, Value>, now: SystemTime) -> Option<Map<String, Value>> {
         let since = have.get("since").and_then(Value::as_str).unwrap_or_default();
         let is_known = start_of(since).is_some();
-        (!is_known).then(|| Map::from_iter([("since".to_owned(), day(Time::now()).into())]))
+        (!is_known).then(|| Map::from_iter([("since".to_owned(), day(now.into()).into())]))
     }
 }
 
@@ -38,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_first_day_stays() {
-        let data = |have: Value| FirstDay.data(have.as_object().unwrap());
+        let data = |have: Value| FirstDay.data(have.as_object().unwrap(), SystemTime::UNIX_EPOCH);
         assert_eq!(data(json!({"since": "2026-01-31"})), None);
         for other in [json!({}), json!({"since": "yesterday", "more": "x"})] {
             let data = data(other).unwrap();

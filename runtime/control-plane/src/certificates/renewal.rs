@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use planesmith_server::listener::Tls;
 
@@ -22,8 +22,6 @@ pub(crate) struct Renewal {
     pub(crate) addresses: Vec<IpAddr>,
     /// Serves with the certificate.
     pub(crate) tls: Arc<Tls>,
-    /// The clock.
-    pub(crate) now: fn() -> SystemTime,
 }
 
 impl Renewal {
@@ -48,9 +46,7 @@ impl Renewal {
     ///
     /// When files cannot be read or written.
     pub(crate) fn renew(&self) -> Result<bool, CertificateError> {
-        let renewed = self
-            .authority
-            .renew_serving(&self.names, &self.addresses, (self.now)())?;
+        let renewed = self.authority.renew_serving(&self.names, &self.addresses)?;
         if renewed {
             self.tls.refresh();
         }
@@ -60,23 +56,18 @@ impl Renewal {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
+    use planesmith_machinery::clock::{Clock, ManualClock, SystemClock};
     use planesmith_server::listener::{TlsFiles, TlsParameters};
 
     use super::*;
 
-    /// Days that have passed since the test began.
-    static DAYS: AtomicU64 = AtomicU64::new(0);
-
-    fn now() -> SystemTime {
-        SystemTime::now() + Duration::from_secs(24 * 3600) * u32::try_from(DAYS.load(Ordering::Relaxed)).unwrap()
-    }
+    const DAY: Duration = Duration::from_secs(24 * 3600);
 
     #[tokio::test]
     async fn a_new_certificate_is_served_before_the_old_one_ends() {
         let dir = tempfile::tempdir().unwrap();
-        let authority = Arc::new(Authority::open(dir.path()).unwrap());
+        let clock = Arc::new(ManualClock::new(SystemClock.unix_millis()));
+        let authority = Arc::new(Authority::open(dir.path(), Arc::<ManualClock>::clone(&clock)).unwrap());
         let names = vec!["localhost".to_owned()];
         let pair = authority.serving(&names, &[]).unwrap();
         let tls = Arc::new(
@@ -87,6 +78,7 @@ mod tests {
                 proxy_authorities: Vec::new(),
                 named: Vec::new(),
                 parameters: TlsParameters::default(),
+                clock: Arc::<ManualClock>::clone(&clock),
             })
             .unwrap(),
         );
@@ -95,13 +87,12 @@ mod tests {
             names,
             addresses: Vec::new(),
             tls,
-            now,
         };
         assert!(!renewal.renew().unwrap());
         let before = renewal.tls.serving_certificate();
-        DAYS.store(330, Ordering::Relaxed);
+        clock.advance(330 * DAY);
         assert!(!renewal.renew().unwrap());
-        DAYS.store(336, Ordering::Relaxed);
+        clock.advance(6 * DAY);
         assert!(renewal.renew().unwrap());
         assert_ne!(renewal.tls.serving_certificate(), before);
         assert!(!renewal.renew().unwrap());

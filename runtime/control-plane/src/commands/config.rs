@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Parser, Subcommand};
+use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::yaml;
 use serde_json::Value;
 
@@ -128,7 +130,7 @@ impl CreateKubeconfig {
             );
         }
         let known = known_server(&self.folders.data_dir)?;
-        let authority = Authority::open(&dir)?;
+        let authority = Authority::open(&dir, Arc::new(SystemClock))?;
         let groups: Vec<&str> = self.group.iter().map(String::as_str).collect();
         let (certificate, key) = authority.client_pair(&self.user, &groups)?;
         let server = match (&self.server, &known) {

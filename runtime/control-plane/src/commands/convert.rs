@@ -78,7 +78,7 @@ impl Convert {
         let findings = json::decode(document, &mut *object, Strictness::Strict)
             .with_context(|| format!("{} {}", meta.api_version, meta.kind))?;
         warn(&*object, findings.messages());
-        set_defaults(&mut *object, scheme.features());
+        set_defaults(&mut *object, scheme.environment());
         Ok(conversion::convert(&*object, self.target(scheme, source)?))
     }
 

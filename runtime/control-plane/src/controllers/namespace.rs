@@ -157,7 +157,7 @@ impl NamespaceController {
     async fn report(&self, path: &str, mut namespace: Value, contents: &Contents) -> Result<Value, LoopbackError> {
         let conditions = namespace.pointer("/status/conditions").and_then(Value::as_array);
         let before = conditions.cloned().unwrap_or_default();
-        let after = conditions::updated(&before, contents, &Time::now().to_string());
+        let after = conditions::updated(&before, contents, &Time::from(self.loopback.clock().now()).to_string());
         if after == before {
             return Ok(namespace);
         }

@@ -90,7 +90,8 @@ impl Reconcile for StaleStorageVersions {
         if left.is_empty() {
             return self.versions.delete_exactly(&object, None).await;
         }
-        object["status"] = storage_versions::agreed(&object["status"], &left, &Time::now().to_string());
+        let now = Time::from(self.versions.clock().now()).to_string();
+        object["status"] = storage_versions::agreed(&object["status"], &left, &now);
         self.versions.replace_part(&object, "/status").await
     }
 }

@@ -88,7 +88,7 @@ impl Periodic for UnusedTokens {
     const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
     async fn work(&self) -> Result<(), LoopbackError> {
-        let now = Time::now();
+        let now = Time::from(self.secrets.clock().now());
         if self.known_since().is_none_or(|since| now.as_second() < since + UNUSED) {
             return Ok(());
         }

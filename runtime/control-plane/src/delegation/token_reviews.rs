@@ -1,13 +1,14 @@
 //! Authentication of tokens by another server: the one in front, or a webhook.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use planesmith_access::authentication::{
     TokenAuthenticator, TokenCache, TokenKey, TokenUser, TokenVerdict, authenticated,
 };
 use planesmith_access::outcome::Outcome;
 use planesmith_access::user::UserInfo;
+use planesmith_machinery::clock::Clock;
 use serde_json::{Value, json};
 
 use super::Host;
@@ -34,30 +35,39 @@ struct Reviewer {
     audiences: Option<Vec<String>>,
     ttl: Duration,
     known: TokenCache<TokenVerdict>,
+    clock: Arc<dyn Clock>,
 }
 
 impl TokenReviews {
     /// Asks the server in front, which knows the audiences of its tokens.
-    pub(crate) fn of_front(host: Host) -> Self {
+    pub(crate) fn of_front(host: Host, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Reviewer {
             host,
             path: PATH,
             version: TokenReviewVersion::V1,
             audiences: None,
             ttl: TTL,
-            known: TokenCache::new(SystemTime::now),
+            known: TokenCache::new(Arc::clone(&clock)),
+            clock,
         }))
     }
 
     /// Asks a webhook at the URL of `host`, and caches its answers for the time `ttl`.
-    pub(crate) fn of_webhook(host: Host, version: TokenReviewVersion, audiences: Vec<String>, ttl: Duration) -> Self {
+    pub(crate) fn of_webhook(
+        host: Host,
+        version: TokenReviewVersion,
+        audiences: Vec<String>,
+        ttl: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self(Arc::new(Reviewer {
             host,
             path: "",
             version,
             audiences: Some(audiences),
             ttl,
-            known: TokenCache::new(SystemTime::now),
+            known: TokenCache::new(Arc::clone(&clock)),
+            clock,
         }))
     }
 }
@@ -86,7 +96,7 @@ impl Reviewer {
         let mut verdict = self.verdict(&answer, audiences);
         if let TokenVerdict::Valid(found) = &mut verdict {
             // Limits other caches of this verdict, too.
-            found.until = SystemTime::now().checked_add(self.ttl);
+            found.until = self.clock.now().checked_add(self.ttl);
         }
         self.known.put(key, verdict.clone(), self.ttl, None);
         verdict

@@ -142,6 +142,7 @@ fn is_bundle(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::clock::SystemClock;
     use serde_json::json;
 
     use super::*;
@@ -162,7 +163,10 @@ mod tests {
 
     fn authority() -> String {
         let dir = tempfile::tempdir().unwrap();
-        Authority::open(dir.path()).unwrap().certificate_pem().to_owned()
+        Authority::open(dir.path(), Arc::new(SystemClock))
+            .unwrap()
+            .certificate_pem()
+            .to_owned()
     }
 
     /// Returns the names and headers in effect when the ConfigMap has a proxy authority and these names.

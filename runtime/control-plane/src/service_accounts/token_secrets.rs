@@ -76,7 +76,7 @@ impl TokenSecrets for StoredTokenSecrets {
         let Some(secret) = self.secrets.get(namespace, name) else {
             return;
         };
-        let now = Time::now();
+        let now = Time::from(self.secrets.clock().now());
         // Another server's clock may be ahead.
         let (today, tomorrow) = (day(now), day(Time::from_second(now.as_second() + DAY)));
         if label(&secret, LAST_USED).is_some_and(|used| used == today || used == tomorrow) {

@@ -1,9 +1,10 @@
 use planesmith_machinery::copy;
 use planesmith_machinery::defaulting::set_defaults;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::selector::FieldQuery;
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::validation::check_create;
 use planesmith_machinery::value::{self, View};
 use serde_json::{Value, json};
@@ -153,7 +154,7 @@ fn walks_find_their_way_in_trees() {
     let [kind, _] = kind(&Value::Null);
     let (mut object, _) = read(&kind, &json!({"metadata": {"name": "w"}}));
     assert!(value::get_at(&*object, "spec.replicas").is_none());
-    set_defaults(&mut *object, Features::defaults());
+    set_defaults(&mut *object, Environment::defaults());
     assert!(value::get_at(&*object, "spec.replicas").is_none());
     assert!(value::change_at(&mut *object, "spec.replicas", &mut |value| {
         copy::copy(&7_i32, value);
@@ -161,7 +162,7 @@ fn walks_find_their_way_in_trees() {
     let replicas = value::get_at(&*object, "spec.replicas").expect("just set").view();
     assert!(matches!(replicas, View::Int(7)));
     let (mut other, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": {}}));
-    set_defaults(&mut *other, Features::defaults());
+    set_defaults(&mut *other, Environment::defaults());
     assert!(copy::copy_field("spec", &*object, &mut *other));
     assert_eq!(write(&*other)["spec"], json!({"replicas": 7}));
 }
@@ -190,7 +191,7 @@ fn finalizers_need_no_domain_but_should_have_one() {
         object(&["a"]),
         object(&["a", "held", "parts.example.com", "example.com/held"]),
     );
-    assert_eq!(check_create(&*new, Features::defaults()).joined(), None);
+    assert_eq!(check_create(&*new, &Context::default()).joined(), None);
     let warning = "metadata.finalizers: \"parts.example.com\": prefer a domain-qualified finalizer name including a path (/) to \
                    avoid accidental conflicts with other finalizer writers";
     let without_domain = "metadata.finalizers: \"held\": prefer a domain-qualified finalizer name to avoid accidental conflicts with \
@@ -210,7 +211,7 @@ fn an_applied_null_is_kept_for_validation() {
     read_applied(document.clone(), &mut *applied).expect("an object");
     assert_eq!(write(&*applied)["spec"], document["spec"]);
     assert_eq!(write(&*applied).get("status"), Some(&Value::Null));
-    set_defaults(&mut *applied, Features::defaults());
+    set_defaults(&mut *applied, Environment::defaults());
     assert_eq!(write(&*applied)["spec"], json!({"replicas": 1, "tags": null}));
     let custom = applied.as_custom_mut().expect("a custom object");
     custom.prune();

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use planesmith_dynamic::custom::{self, AsCustom, CustomKind, CustomVersion};
-use planesmith_machinery::feature::Features;
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind};
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::validation;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ const UNCHECKED: &str = "<nil>: Invalid value: null: some validation rules were 
 
 #[test]
 fn new_objects() {
-    let errors = |content| written(&validation::check_create(&*flock(content), Features::defaults()));
+    let errors = |content| written(&validation::check_create(&*flock(content), &Context::default()));
     assert_eq!(errors(json!({"spec": {"want": 1}})), [""; 0]);
     assert_eq!(
         errors(json!({"spec": {"want": -1}})),
@@ -99,7 +99,7 @@ fn changed_objects() {
         written(&validation::check_update(
             &*flock(new),
             &*flock(old),
-            Features::defaults(),
+            &Context::default(),
         ))
     };
     let old = json!({"spec": {"name": "long", "set": ["a", "a"]}});
@@ -124,7 +124,7 @@ fn statuses() {
         written(&validation::check_status_update(
             &*flock(new),
             &*flock(old),
-            Features::defaults(),
+            &Context::default(),
         ))
     };
     let phase = r#"status.phase: Invalid value: "integer": phase in body must be of type string: "integer""#;

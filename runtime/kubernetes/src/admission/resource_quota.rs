@@ -19,6 +19,7 @@ use anyhow::Result;
 use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin};
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_control_plane::loopback::Loopback;
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::status::ApiResult;
 
 use configuration::LimitedResource;
@@ -42,6 +43,7 @@ pub(super) struct ResourceQuotas {
     /// its quotas.
     ledgers: [Arc<Ledger>; LEDGERS],
     hasher: RandomState,
+    clock: Arc<dyn Clock>,
 }
 
 impl ResourceQuotas {
@@ -56,16 +58,23 @@ impl ResourceQuotas {
             objects,
             Arc::new(ThroughLoopback(loopback.clone())),
             limited,
+            Arc::clone(loopback.clock()),
         ))
     }
 
-    fn with_writer(objects: Arc<dyn Lister>, writer: Arc<dyn Writer>, limited: Vec<LimitedResource>) -> Self {
+    fn with_writer(
+        objects: Arc<dyn Lister>,
+        writer: Arc<dyn Writer>,
+        limited: Vec<LimitedResource>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             objects,
             writer,
             limited,
             ledgers: std::array::from_fn(|_| Arc::default()),
             hasher: RandomState::new(),
+            clock,
         }
     }
 
@@ -75,7 +84,7 @@ impl ResourceQuotas {
         if attributes.namespace.is_empty() || is_new_namespace || attributes.is_for("", "events") {
             return Ok(());
         }
-        let evaluator = Evaluator::from_attributes(attributes, &*self.objects);
+        let evaluator = Evaluator::from_attributes(attributes, &*self.objects, &*self.clock);
         let Some(request) = QuotaRequest::new(&evaluator, attributes, objects) else {
             return Ok(());
         };

@@ -374,6 +374,7 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use planesmith_control_plane::bootstrap::ClusterAuthentication;
+    use planesmith_machinery::clock::SystemClock;
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::shutdown::Stop;
     use planesmith_server::stores::Stores;
@@ -395,7 +396,7 @@ mod tests {
             leases: ServerLeases::new(services.storage()),
             services,
             endpoints: stores.resource(Endpoints::RESOURCE),
-            loopback: Loopback::new(),
+            loopback: Loopback::new(Arc::new(SystemClock)),
             service_address: IpAddr::from([10, 0, 0, 1]),
             node_port: 0,
             reconciles: true,

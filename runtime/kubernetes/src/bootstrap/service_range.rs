@@ -111,7 +111,8 @@ impl DefaultRange {
             return Ok(());
         }
         let ready = ConditionState::yes("", "Kubernetes default Service CIDR is ready");
-        set_condition(&mut range["status"], "Ready", &ready, &Time::now().to_string());
+        let now = Time::from(self.loopback.clock().now());
+        set_condition(&mut range["status"], "Ready", &ready, &now.to_string());
         let status = format!("{path}/status");
         self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)
     }
@@ -135,6 +136,7 @@ impl DefaultRange {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::clock::SystemClock;
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::shutdown::Stop;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
@@ -149,7 +151,7 @@ mod tests {
         let stores = Stores::new(storage, Arc::new(scheme));
         let (stop, shutdown) = Stop::new();
         // Not connected to a server.
-        let hook = hook(&stores, &Loopback::new(), &[]);
+        let hook = hook(&stores, &Loopback::new(Arc::new(SystemClock)), &[]);
         assert!(hook.run(shutdown).await.is_ok());
         stop.now();
     }

@@ -27,7 +27,7 @@ impl FinishedJobs {
         let (namespace, name) = key.split_once('/')?;
         let job = self.jobs.get(namespace, name)?;
         let end = end(&job)?;
-        Some((job, end - Time::now().as_second()))
+        Some((job, end - Time::from(self.jobs.clock().now()).as_second()))
     }
 }
 

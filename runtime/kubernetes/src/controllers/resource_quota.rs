@@ -127,7 +127,7 @@ impl QuotaController {
                 self.followed.swap_remove(index);
                 self.watchers.swap_remove(index + 1);
             }
-            let evaluator = Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects);
+            let evaluator = Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects, &**self.quotas.clock());
             let bounding = quotas.iter().filter(|quota| evaluator.bounds(quota));
             let bounding: Vec<String> = bounding.map(key_of).collect();
             if !bounding.is_empty() && self.kinds.serves(kind.prefix()) {
@@ -234,7 +234,7 @@ impl QuotaController {
     }
 
     fn evaluator(&self, kind: &ServedKind) -> Evaluator<'_> {
-        Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects)
+        Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects, &**self.quotas.clock())
     }
 }
 

@@ -85,6 +85,10 @@ impl ServiceRangeController {
         }
     }
 
+    fn now(&self) -> Time {
+        self.loopback.clock().now().into()
+    }
+
     async fn sync(&self, range: &ServiceCIDR, all: &[ServiceCIDR]) -> Result<(), LoopbackError> {
         let held = range.metadata.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
         let Some(deleted) = range.metadata.deletion_timestamp else {
@@ -102,7 +106,7 @@ impl ServiceRangeController {
                 .await;
         }
         let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
-        if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
+        if !held || seconds(self.now()) - seconds(deleted) < GRACE {
             return Ok(());
         }
         self.change_finalizers(range, |finalizers| {
@@ -148,7 +152,7 @@ impl ServiceRangeController {
             "metadata": {"name": range.metadata.name, "uid": range.metadata.uid},
             "status": {},
         });
-        set_condition(&mut object["status"], "Ready", state, &Time::now().to_string());
+        set_condition(&mut object["status"], "Ready", state, &self.now().to_string());
         let path = format!("{PATH}/{}/status", range.metadata.name);
         match self.loopback.apply(&path, STATUS_MANAGER, &object).await {
             Err(error) if matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => Ok(()),

@@ -63,8 +63,8 @@ const DETAILS: [&str; 8] = [
 /// Narrowest cell, with the space behind it.
 const NARROWEST: usize = 8;
 
-/// Renders a page. No lock is held while rows are rendered: the levels serve requests meanwhile.
-pub(super) fn render(page: DebugPage, levels: &Levels<Described>) -> String {
+/// Renders a page at the time `now`. No lock is held while rows are rendered: the levels serve requests meanwhile.
+pub(super) fn render(page: DebugPage, levels: &Levels<Described>, now: SystemTime) -> String {
     let levels = levels.snapshot().levels;
     let mut rows = Vec::new();
     match page {
@@ -82,7 +82,7 @@ pub(super) fn render(page: DebugPage, levels: &Levels<Described>) -> String {
                 head.extend(texts(&DETAILS));
             }
             rows.push(head);
-            let now = (Instant::now(), SystemTime::now());
+            let now = (Instant::now(), now);
             for level in levels.iter().map(|state| &state.level) {
                 let requests = level.digest(true).requests;
                 let row = |digest| request(level.name(), digest, now, with_details);

@@ -26,7 +26,7 @@ pub(super) fn settle(
     old: Option<&Service>,
     cluster: &ClusterFamilies,
     features: &Features,
-) -> Result<(), FieldErrors> {
+) -> Result<(), Box<FieldErrors>> {
     if service.is_external_name() || keeps_preference(service, old) {
         return Ok(());
     }
@@ -73,8 +73,11 @@ impl ClusterFamilies {
     }
 }
 
-fn refuse(errors: FieldErrors) -> Result<(), FieldErrors> {
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+fn refuse(errors: FieldErrors) -> Result<(), Box<FieldErrors>> {
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Box::new(errors)),
+    }
 }
 
 fn policy(service: &Service) -> &dyn Value {

@@ -258,7 +258,7 @@ impl ServiceAddresses {
             let reason = match self.stored(&parent.namespace, &parent.name) {
                 Some(service) if service.spec.cluster_ips.contains(name) => return,
                 // The service may be about to be stored.
-                _ if is_young(object) => return,
+                _ if is_young(object, self.loopback.clock().now().into()) => return,
                 Some(_) => ("IPAddressWrongReference", "has a wrong reference; cleaning up"),
                 None => ("IPAddressNotAllocated", "appears to have leaked: cleaning up"),
             };
@@ -291,7 +291,7 @@ pub(super) fn about_service(service: &Service) -> About<'_> {
 }
 
 /// True if an object is so new that the write of its service may still be in progress.
-fn is_young(object: &IPAddress) -> bool {
+fn is_young(object: &IPAddress, now: Time) -> bool {
     let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
-    seconds(Time::now()) - seconds(object.metadata.creation_timestamp) <= GRACE
+    seconds(now) - seconds(object.metadata.creation_timestamp) <= GRACE
 }

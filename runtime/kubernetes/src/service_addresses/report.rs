@@ -35,7 +35,7 @@ pub(super) async fn warn(loopback: &Loopback, controller: &str, about: About<'_>
         "reason": finding.reason,
         "action": finding.action,
         "message": message,
-        "eventTime": MicroTime::now().to_string(),
+        "eventTime": MicroTime::from(loopback.clock().now()).to_string(),
         "reportingComponent": controller,
         "reportingInstance": controller,
     });

@@ -14,6 +14,7 @@ pub use update_order::UpdateStep;
 
 use crate::feature::Features;
 use crate::field_error::FieldErrors;
+use crate::time::Time;
 
 /// The strategy of a kind: its behaviour beyond the declarations. Every function has an empty default.
 ///
@@ -77,14 +78,16 @@ pub trait Strategy: Sized {
     }
 }
 
-/// The request that a strategy prepares an object for. The default is a request without a user to a server with the
-/// default features.
+/// The request for which an object is prepared and validated. The default is a request without a user to a server with the
+/// default features, at the start of 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The authenticated user; `None` if the server itself writes.
     pub user: Option<User<'a>>,
     /// The features of the server.
     pub features: &'a Features,
+    /// The time of the request, by the clock of the server.
+    pub now: Time,
 }
 
 impl Default for Context<'_> {
@@ -92,6 +95,7 @@ impl Default for Context<'_> {
         Self {
             user: None,
             features: Features::defaults(),
+            now: Time::from_second(0),
         }
     }
 }

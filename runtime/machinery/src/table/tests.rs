@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use planesmith_clock::{Clock, SystemClock};
 use planesmith_wire::quantity::Quantity;
 use planesmith_wire::time::Time;
 
@@ -101,7 +102,7 @@ fn table_of_a_kind_without_columns_shows_name_and_age() {
         resource_version: "7".to_owned(),
         ..ListMeta::default()
     };
-    let mut table = TableWriter::new(Plain::RESOURCE, &meta, false);
+    let mut table = TableWriter::new(Plain::RESOURCE, &meta, SystemClock.now().into(), false);
     let plain = Plain {
         metadata: ObjectMeta {
             name: "p".to_owned(),
@@ -122,7 +123,7 @@ fn table_of_a_kind_without_columns_shows_name_and_age() {
 
 #[test]
 fn table_without_rows_has_columns() {
-    let table = TableWriter::new(Printed::RESOURCE, &ListMeta::default(), true).finish();
+    let table = TableWriter::new(Printed::RESOURCE, &ListMeta::default(), Time::ZERO, true).finish();
     let table: serde_json::Value = serde_json::from_slice(&table).expect("JSON");
     assert_eq!(table["rows"], serde_json::json!([]));
     assert_eq!(table["columnDefinitions"].as_array().map(Vec::len), Some(9));

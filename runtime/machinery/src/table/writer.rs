@@ -1,12 +1,11 @@
 //! Writes tables as JSON, row by row.
 
-use jiff::Timestamp;
-
 use super::{Cell, PrintedCells, columns, printed};
 use crate::json::{encode, encode_item, encode_text};
 use crate::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
 use crate::resource::object::Object;
 use crate::resource::{Column, ResourceFacts};
+use crate::time::Time;
 use crate::value::Struct;
 
 /// The part of the object that a row contains beside the cells.
@@ -24,9 +23,9 @@ pub enum RowObject {
 /// A table being written.
 ///
 /// ```
-/// # use planesmith_machinery::{meta::ListMeta, object::Resource, table::{RowObject, TableWriter}};
-/// fn table<R: Resource>(meta: &ListMeta, objects: &[R]) -> Vec<u8> {
-///     let mut table = TableWriter::new(R::RESOURCE, meta, true);
+/// # use planesmith_machinery::{meta::ListMeta, object::Resource, table::{RowObject, TableWriter}, time::Time};
+/// fn table<R: Resource>(meta: &ListMeta, objects: &[R], now: Time) -> Vec<u8> {
+///     let mut table = TableWriter::new(R::RESOURCE, meta, now, true);
 ///     for object in objects {
 ///         table.row(object, object, RowObject::Metadata);
 ///     }
@@ -44,15 +43,15 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Starts a table. In a watch only the first table contains the column definitions (`with_columns`).
+    /// Starts a table whose ages are those at the time `now`. In a watch only the first table contains the column definitions (`with_columns`).
     #[must_use]
-    pub fn new(kind: &ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
-        Self::of_columns(columns(&printed(kind)), meta, with_columns)
+    pub fn new(kind: &ResourceFacts, meta: &ListMeta, now: Time, with_columns: bool) -> Self {
+        Self::of_columns(columns(&printed(kind)), meta, now, with_columns)
     }
 
     /// Starts a table whose rows are not objects of a kind; see [`TableWriter::row_of`].
     #[must_use]
-    pub fn of_columns(columns: &[Column], meta: &ListMeta, with_columns: bool) -> Self {
+    pub fn of_columns(columns: &[Column], meta: &ListMeta, now: Time, with_columns: bool) -> Self {
         let mut out = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#.to_vec();
         encode_item(meta, &mut out);
         out.extend_from_slice(br#","columnDefinitions":"#);
@@ -66,7 +65,7 @@ impl TableWriter {
         Self {
             out,
             rows: 0,
-            now: Timestamp::now().as_second(),
+            now: now.as_second(),
             no_rows,
         }
     }

@@ -8,8 +8,8 @@ use regex::Regex;
 use super::random::Random;
 use super::repair::repair;
 use crate::defaulting::set_defaults;
+use crate::environment::Environment;
 use crate::facts::{FieldFacts, Rule};
-use crate::feature::Features;
 use crate::resource::object::{Object, Resource};
 use crate::resource::strategy::Context;
 use crate::resource::{ResourceFacts, Scope};
@@ -83,18 +83,18 @@ impl Samples {
         fill_struct(&mut *object, DEPTH, &mut random);
         name(&mut *object, seed, &mut random);
         if self.unvalidated.contains(facts) {
-            set_defaults(&mut *object, Features::defaults());
+            set_defaults(&mut *object, Environment::defaults());
             return Ok(object);
         }
         for _ in 0..REPAIRS {
-            set_defaults(&mut *object, Features::defaults());
+            set_defaults(&mut *object, Environment::defaults());
             for adjustment in &self.adjustments {
                 if adjustment.kind == *facts {
                     (adjustment.adjust)(&mut *object);
                 }
             }
             facts.strategy.prepare_for_create(&mut *object, &Context::default());
-            let errors = check_create(&*object, Features::defaults());
+            let errors = check_create(&*object, &Context::default());
             if errors.is_empty() {
                 return Ok(object);
             }
@@ -102,9 +102,7 @@ impl Samples {
                 repair(&mut *object, error, &mut random);
             }
         }
-        let errors = check_create(&*object, Features::defaults())
-            .joined()
-            .unwrap_or_default();
+        let errors = check_create(&*object, &Context::default()).joined().unwrap_or_default();
         Err(format!("{errors}\n{}", super::rendered(&*object)))
     }
 }

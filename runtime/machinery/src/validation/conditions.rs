@@ -85,7 +85,7 @@ mod tests {
         Condition {
             r#type: "Ready".to_owned(),
             status: "True".to_owned(),
-            last_transition_time: Time::now(),
+            last_transition_time: Time::from_second(1),
             reason: reason.to_owned(),
             ..Condition::default()
         }

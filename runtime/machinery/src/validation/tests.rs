@@ -83,11 +83,11 @@ fn ruled() -> Ruled {
 }
 
 fn check_create(object: &dyn Object) -> FieldErrors {
-    super::check_create(object, Features::defaults())
+    super::check_create(object, &Context::default())
 }
 
 fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
-    super::check_update(new, old, Features::defaults())
+    super::check_update(new, old, &Context::default())
 }
 
 fn messages(errors: &FieldErrors) -> Vec<String> {
@@ -186,7 +186,7 @@ fn a_required_field_that_may_be_empty_has_to_be_there() {
         metadata: ruled().metadata,
         ..Needing::default()
     };
-    crate::defaulting::set_defaults(&mut object, Features::defaults());
+    crate::defaulting::set_defaults(&mut object, crate::environment::Environment::defaults());
     let missing = ["text", "list", "size"].map(|field| format!("{field}: Required value"));
     assert_eq!(messages(&check_create(&object)), missing);
     object.text = Some(String::new());

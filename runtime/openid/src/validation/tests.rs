@@ -1,3 +1,4 @@
+use planesmith_machinery::clock::SystemClock;
 use serde_json::{Value, json};
 
 use super::*;
@@ -14,6 +15,7 @@ fn check(jwt: &Value) -> Result<usize, String> {
         algorithms: vec![Algorithm::Rs256],
         allows_egress: true,
         resolver: NameResolver::default(),
+        clock: Arc::new(SystemClock),
     };
     validation.check(&configuration).map(|settings| settings.len())
 }

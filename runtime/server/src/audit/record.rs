@@ -11,7 +11,6 @@ use planesmith_access::audit::{
 };
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::{json, meta};
 
 use super::Audit;
@@ -255,7 +254,7 @@ impl AuditRecord {
             code: state.code,
             request_object: &state.request_object,
             response_object: &state.response_object,
-            at: MicroTime::now(),
+            at: self.audit.clock.now().into(),
             ..self.event(&texts, stage, state, &annotations)
         };
         match arrival {

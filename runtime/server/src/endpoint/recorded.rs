@@ -15,7 +15,7 @@ impl Endpoint {
         record.refer(object.meta());
         if record.level() >= Level::Request {
             let mut sent = object.boxed();
-            defaulting::set_defaults(&mut *sent, self.stores().scheme().features());
+            defaulting::set_defaults(&mut *sent, self.stores().scheme().environment());
             record.request_object(json::to_vec(&*sent));
         }
     }

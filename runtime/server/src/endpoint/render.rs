@@ -48,7 +48,7 @@ impl Endpoint {
                 let shown = table::row_object(query)?;
                 response::encode_json(
                     output,
-                    table::of_one(self.kind(), subject, self.encodings(), shown, true)?,
+                    table::of_one(self.kind(), subject, self.encodings(), shown, self.now(), true)?,
                 )
             }
             (Target::Object, Format::Protobuf) => {

@@ -130,6 +130,7 @@ impl Endpoint {
                     facts: self.kind().clone(),
                     encodings: Arc::clone(self.encodings()),
                     row_object: table::row_object(call.query())?,
+                    now: self.now(),
                     caching,
                 };
                 Box::new(rows.of_list(output, meta, entries))

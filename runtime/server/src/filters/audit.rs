@@ -11,7 +11,6 @@ use http::StatusCode;
 use http_body::Body as _;
 use planesmith_access::audit::{Annotations, Level, Stage};
 use planesmith_access::user::UserInfo;
-use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
 
@@ -170,8 +169,7 @@ fn begin(
         return None;
     }
     ctx.annotations = Annotations::recorded(decision.level);
-    let waited = ctx.received.elapsed();
-    let received = jiff::Timestamp::now() - waited;
+    let received = audit.clock.now() - ctx.received.elapsed();
     let head = Head {
         id: ctx.id.to_string(),
         uri: origin.uri().clone(),
@@ -179,7 +177,7 @@ fn begin(
         user,
         source_ips: origin.source_ips(ctx.peer),
         agent: ctx.agent.clone(),
-        received: MicroTime::new(received),
+        received: received.into(),
     };
     let record = AuditRecord::new(audit, decision, head, ctx.annotations.clone());
     Some(Arc::new(record))

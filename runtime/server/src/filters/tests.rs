@@ -1,8 +1,7 @@
-use std::time::SystemTime;
-
 use planesmith_access::audit::{Annotations, Level};
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
 use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Decision, Reason, Selectors};
+use planesmith_machinery::clock::SystemClock;
 
 use super::*;
 use crate::metrics::SharedMetrics;
@@ -21,7 +20,7 @@ fn clients_cannot_send_the_headers_of_a_proxy() {
         extra_prefix: vec!["X-More-".to_owned()],
         ..RequestHeaders::default()
     };
-    let proxies = RequestHeaderAuthenticator::new(proxies, SystemTime::now);
+    let proxies = RequestHeaderAuthenticator::new(proxies, Arc::new(SystemClock));
     let chain = Chain::new(vec![Box::new(proxies)], true);
     let filter = Authentication::new(Arc::new(chain), SharedMetrics::default());
     let mut request = Request::get("/apis/shop.example.com/v1/orders");

@@ -1,10 +1,11 @@
 //! Spans of requests for a tracing system.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use axum::response::Response;
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
+use planesmith_machinery::clock::Clock;
 
 use super::{Exchange, Filter, Step};
 use crate::request::RequestInfo;
@@ -20,13 +21,14 @@ const MONITORING_GROUP: &str = "system:monitoring";
 #[derive(Clone, Debug)]
 pub struct Trace {
     tracer: Arc<dyn Tracer>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Trace {
-    /// Passes requests to `tracer`.
+    /// Passes requests to `tracer`, with times of `clock`.
     #[must_use]
-    pub fn new(tracer: Arc<dyn Tracer>) -> Self {
-        Self { tracer }
+    pub fn new(tracer: Arc<dyn Tracer>, clock: Arc<dyn Clock>) -> Self {
+        Self { tracer, clock }
     }
 }
 
@@ -64,7 +66,7 @@ impl Filter for Trace {
             parent,
             trusted,
             received: ctx.received,
-            received_at: SystemTime::now() - (answered - ctx.received),
+            received_at: self.clock.now() - (answered - ctx.received),
             answered,
             steps: ctx.timeline.steps(),
         });

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use planesmith_access::authentication::Authenticator;
 use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::clock::{Clock, SystemClock};
 use planesmith_machinery::feature::Features;
 use thiserror::Error;
 
@@ -92,6 +93,8 @@ pub struct Config {
     pub audit: Option<Arc<AuditContext>>,
     /// Filters that the program adds to those of every server.
     pub added_filters: Vec<AddedFilter>,
+    /// The clock, for traces and pages about the process. Default: that of the operating system.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// A problem of a [`Config`].
@@ -168,6 +171,7 @@ impl Config {
             tracer: None,
             audit: None,
             added_filters: Vec::new(),
+            clock: Arc::new(SystemClock),
         }
     }
 
@@ -212,7 +216,7 @@ impl Config {
         ];
         list.extend(self.added(FilterPlace::Arrived));
         if let Some(tracer) = &self.tracer {
-            list.push(Arc::new(Trace::new(Arc::clone(tracer))));
+            list.push(Arc::new(Trace::new(Arc::clone(tracer), Arc::clone(&self.clock))));
         }
         // Requests that cannot be parsed are answered with none of the headers of the filters below.
         list.push(Arc::new(ReadInfo));

@@ -62,9 +62,10 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
         features,
         flags,
         version,
+        clock,
         ..
     } = config;
-    router = router.merge(process_pages::router(features, flags, version, &mut paths));
+    router = router.merge(process_pages::router(features, flags, version, clock, &mut paths));
     let discovery = Discovery::new(
         merged.tables.clone(),
         config.directory.clone(),

@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use planesmith_access::authentication::{BearerTokens, Chain, TokenFile};
 use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
+use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::resource::Scope;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -110,7 +111,11 @@ fn config(authorizer: impl Authorizer + 'static) -> Config {
     let authorizer = Union::new(vec![Box::new(PrivilegedGroup), Box::new(authorizer)]);
     Config::new(
         Arc::new(Chain::new(
-            vec![Box::new(BearerTokens::new(vec![Box::new(tokens)], Vec::new()))],
+            vec![Box::new(BearerTokens::new(
+                vec![Box::new(tokens)],
+                Vec::new(),
+                Arc::new(SystemClock),
+            ))],
             true,
         )),
         Arc::new(authorizer),

@@ -1,8 +1,10 @@
 //! Client certificates: requested, not required, and verified after the handshake.
 
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
+use planesmith_machinery::clock::Clock;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -37,11 +39,16 @@ struct AuthorityVerifier {
     anchors: TrustAnchors,
     authorities: Arc<dyn ClientCertVerifier>,
     algorithms: WebPkiSupportedAlgorithms,
+    clock: Arc<dyn Clock>,
 }
 
 impl AuthorityVerifier {
     /// Returns a verifier; `None` without authorities.
-    fn new(anchors: TrustAnchors, provider: &Arc<CryptoProvider>) -> Result<Option<Self>, TlsError> {
+    fn new(
+        anchors: TrustAnchors,
+        provider: &Arc<CryptoProvider>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Option<Self>, TlsError> {
         if anchors.roots().is_empty() {
             return Ok(None);
         }
@@ -52,12 +59,15 @@ impl AuthorityVerifier {
             anchors,
             authorities,
             algorithms: provider.signature_verification_algorithms,
+            clock: Arc::clone(clock),
         }))
     }
 
     /// Checks that `own` is trusted; the error is the reason that it is not.
     fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
-        let now = UnixTime::now();
+        // A clock before 1970 counts as 1970.
+        let now = self.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(now);
         let verdict = match self.anchors.check(own, now, ID_KP_CLIENT_AUTH) {
             Some(listed) => listed.map_err(rustls::Error::from),
             None if early_version::is_early(own) => {
@@ -77,12 +87,13 @@ impl AnyCertificate {
         clients: TrustAnchors,
         proxies: TrustAnchors,
         provider: &Arc<CryptoProvider>,
+        clock: &Arc<dyn Clock>,
     ) -> Result<Option<Self>, TlsError> {
         let mut hints = clients.roots().subjects();
         hints.extend(proxies.roots().subjects());
         let (clients, proxies) = (
-            AuthorityVerifier::new(clients, provider)?,
-            AuthorityVerifier::new(proxies, provider)?,
+            AuthorityVerifier::new(clients, provider, clock)?,
+            AuthorityVerifier::new(proxies, provider, clock)?,
         );
         let trusts_nobody = clients.is_none() && proxies.is_none();
         let any = Self {

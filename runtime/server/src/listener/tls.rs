@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
+use planesmith_machinery::clock::Clock;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
@@ -47,6 +48,8 @@ pub struct TlsFiles {
     pub named: Vec<NamedCertificate>,
     /// Versions, cipher suites and curves.
     pub parameters: TlsParameters,
+    /// The clock, which decides about the validity of certificates of clients.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Authorities that are found while serving, PEM.
@@ -213,7 +216,7 @@ impl Loaded {
         let provider = Arc::new(files.parameters.provider());
         let clients = authorities(&files.client_authorities, &more.clients)?;
         let proxies = authorities(&files.proxy_authorities, &more.proxies)?;
-        let clients = AnyCertificate::new(clients, proxies, &provider)?.map(Arc::new);
+        let clients = AnyCertificate::new(clients, proxies, &provider, &files.clock)?.map(Arc::new);
         let unusable = |source| TlsError::Certificate {
             path: files.certificate.clone(),
             source,

@@ -1,8 +1,11 @@
 //! Metrics of configuration files that are followed while the server runs.
 
+use std::sync::Arc;
+
+use planesmith_machinery::clock::Clock;
 use prometheus::{GaugeVec, IntCounterVec, IntGaugeVec, Opts};
 
-use super::current_label::{CurrentLabel, hashed, now};
+use super::current_label::{CurrentLabel, hashed, seconds};
 use super::{Metrics, VALID};
 
 /// Counts the reloads of one configuration file.
@@ -13,6 +16,7 @@ pub struct ConfigurationMetrics {
     digests: IntGaugeVec,
     /// The label of this server.
     server: String,
+    clock: Arc<dyn Clock>,
     /// The label of the content in use.
     current: CurrentLabel,
 }
@@ -49,6 +53,7 @@ impl ConfigurationMetrics {
             reload_times: reload_times.expect(VALID),
             digests: digests.expect(VALID),
             server: hashed(name.as_bytes()),
+            clock: Arc::clone(&metrics.clock),
             current: CurrentLabel::default(),
         };
         metrics.register(configuration.reloads.clone());
@@ -66,7 +71,7 @@ impl ConfigurationMetrics {
     pub fn reloaded(&self, content: Option<&[u8]>) {
         let labels = [if content.is_some() { "success" } else { "failure" }, &self.server];
         self.reloads.with_label_values(&labels).inc();
-        self.reload_times.with_label_values(&labels).set(now());
+        self.reload_times.with_label_values(&labels).set(seconds(&*self.clock));
         if let Some(content) = content {
             self.loaded(content);
         }
@@ -79,7 +84,7 @@ mod tests {
 
     #[test]
     fn one_configuration_is_shown() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let configuration = ConfigurationMetrics::register(&metrics, "authorization", "apiserver-a");
         configuration.loaded(b"a");
         configuration.reloaded(Some(b"b"));

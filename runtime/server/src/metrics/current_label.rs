@@ -1,8 +1,9 @@
 //! Series that describe by a label what is in use now.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::hex;
 use prometheus::IntGaugeVec;
 use ring::digest::{SHA256, digest};
@@ -32,7 +33,7 @@ pub(super) fn hashed(text: &[u8]) -> String {
 }
 
 /// Returns the time in seconds since 1970.
-pub(super) fn now() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+pub(super) fn seconds(clock: &dyn Clock) -> f64 {
+    let since = clock.now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs_f64()
 }

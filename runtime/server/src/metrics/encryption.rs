@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_machinery::clock::Clock;
 use prometheus::{Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, exponential_buckets};
 
-use super::current_label::{hashed, now};
+use super::current_label::{hashed, seconds};
 use super::{Metrics, VALID};
 
 /// Metrics of encryption at rest. Those of its configuration are [`super::ConfigurationMetrics`].
@@ -21,6 +22,7 @@ pub struct EncryptionMetrics {
     refused_keys: IntCounterVec,
     /// The label of this server.
     server: String,
+    clock: Arc<dyn Clock>,
 }
 
 impl EncryptionMetrics {
@@ -92,6 +94,7 @@ impl EncryptionMetrics {
                 &["provider_name", "error"],
             ),
             server: hashed(name.as_bytes()),
+            clock: Arc::clone(&metrics.clock),
         };
         // Of plugins of version 1, which are refused: it stays at 0.
         let fill = Gauge::new(
@@ -135,13 +138,15 @@ impl EncryptionMetrics {
     pub fn key_used(&self, operation: &str, provider: &str, key_id_hash: &str) {
         let labels = [operation, provider, key_id_hash, &self.server];
         self.keys.with_label_values(&labels).inc();
-        self.key_times.with_label_values(&labels).set(now());
+        self.key_times.with_label_values(&labels).set(seconds(&*self.clock));
     }
 
     /// Records the key that a plugin reported.
     pub fn key_reported(&self, provider: &str, key_id_hash: &str) {
         let labels = [provider, key_id_hash, &self.server];
-        self.reported_times.with_label_values(&labels).set(now());
+        self.reported_times
+            .with_label_values(&labels)
+            .set(seconds(&*self.clock));
     }
 
     /// Counts an invalid name of a key.
@@ -156,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_use_of_a_key_is_counted_for_this_server() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let encryption = metrics.encryption("apiserver-a");
         encryption.key_used("to_storage", "plugin", "sha256:01");
         encryption.key_reported("plugin", "sha256:01");

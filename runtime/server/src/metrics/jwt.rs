@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::hex;
 use prometheus::core::Collector;
 use prometheus::proto::MetricFamily;
 use prometheus::{GaugeVec, Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts};
 
 use super::configurations::ConfigurationMetrics;
-use super::current_label::{CurrentLabel, hashed, now};
+use super::current_label::{CurrentLabel, hashed, seconds};
 use super::{Metrics, VALID};
 
 /// kube-apiserver's buckets, in seconds.
@@ -24,6 +25,7 @@ pub struct JwtMetrics {
     configuration: ConfigurationMetrics,
     /// The label of this server.
     server: String,
+    clock: Arc<dyn Clock>,
     shows_keys: bool,
 }
 
@@ -66,6 +68,7 @@ impl JwtMetrics {
             ),
             configuration: ConfigurationMetrics::register(metrics, "authentication", name),
             server: hashed(name.as_bytes()),
+            clock: Arc::clone(&metrics.clock),
             shows_keys,
         };
         metrics.register(all.latency.clone());
@@ -135,7 +138,7 @@ impl IssuerMetrics {
         let result = if digest.is_some() { "success" } else { "failure" };
         all.key_times
             .with_label_values(&[result, &self.issuer, &all.server])
-            .set(now());
+            .set(seconds(&*all.clock));
         if let Some(digest) = digest {
             let label = format!("sha256:{}", hex::encode(digest));
             self.current
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn one_set_of_keys_is_shown() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let jwt = JwtMetrics::register(&metrics, "apiserver-a", true);
         let issuer = jwt.of_issuer("https://issuer");
         for keys in [&[1][..], &[2], &[2]] {

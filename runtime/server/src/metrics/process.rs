@@ -1,8 +1,9 @@
 //! Resource usage of the process, as reported by the operating system.
 
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
+use planesmith_machinery::clock::{Clock as _, SystemClock};
 use prometheus::{Counter, Gauge, Registry};
 
 use super::{VALID, add};
@@ -28,7 +29,9 @@ impl ProcessMetrics {
             "When the process started, in seconds of Unix time.",
         );
         started.set(
-            SystemTime::now()
+            // The process has started for all of its servers.
+            SystemClock
+                .now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0.0, |time| time.as_secs_f64()),
         );

@@ -35,7 +35,7 @@ async fn rendered(metrics: &Metrics) -> String {
 
 #[tokio::test]
 async fn invented_names_are_no_labels() {
-    let metrics = Metrics::new();
+    let metrics = Metrics::default();
     metrics
         .requests()
         .set_inventory(Box::new(vec![SharedTable::new(RouteTable::default())]));
@@ -91,7 +91,7 @@ impl Log for Alarming {
 #[tokio::test]
 async fn alarms_of_the_store_are_shown_while_they_are_raised() {
     let log = Alarming::default();
-    let metrics = Metrics::new();
+    let metrics = Metrics::default();
     metrics.show_storage(Storage::open(log.clone(), &StorageOptions::default()).unwrap());
     for raised in [false, true, false] {
         match raised {
@@ -108,7 +108,7 @@ async fn alarms_of_the_store_are_shown_while_they_are_raised() {
 
 #[tokio::test]
 async fn the_process_is_shown() {
-    let text = rendered(&Metrics::new()).await;
+    let text = rendered(&Metrics::default()).await;
     for name in [
         "process_cpu_seconds_total ",
         "process_resident_memory_bytes ",
@@ -121,7 +121,7 @@ async fn the_process_is_shown() {
 
 #[tokio::test]
 async fn operators_disable_metrics() {
-    let metrics = Metrics::new();
+    let metrics = Metrics::default();
     assert!(rendered(&metrics).await.contains("\ndisabled_metrics_total 0\n"));
     metrics.select(MetricsSelection {
         disabled: ["process_open_fds".to_owned()].into(),

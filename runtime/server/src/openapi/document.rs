@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use axum::body::Body;
 use axum::response::Response;
@@ -40,13 +41,19 @@ pub(super) struct OpenApiDocument {
 }
 
 impl OpenApiDocument {
-    pub(super) fn new(source: Source) -> Self {
-        Self::of(Some(source), OnceLock::new(), Timestamp::now())
+    /// Returns a document that changed at `changed`.
+    pub(super) fn new(source: Source, changed: SystemTime) -> Self {
+        Self::of(
+            Some(source),
+            OnceLock::new(),
+            Timestamp::try_from(changed).unwrap_or_default(),
+        )
     }
 
     /// Returns a document of which only the compressed form is stored.
-    pub(super) fn packed(bytes: &[u8]) -> Self {
-        Self::of(None, OnceLock::from(Packed::compress(bytes)), Timestamp::now())
+    pub(super) fn packed(bytes: &[u8], changed: SystemTime) -> Self {
+        let changed = Timestamp::try_from(changed).unwrap_or_default();
+        Self::of(None, OnceLock::from(Packed::compress(bytes)), changed)
     }
 
     fn of(source: Option<Source>, packed: OnceLock<Packed>, changed: Timestamp) -> Self {

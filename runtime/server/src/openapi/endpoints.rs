@@ -1,6 +1,7 @@
 //! The endpoints of the OpenAPI documents.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use axum::Router;
 use axum::body::Body;
@@ -36,7 +37,7 @@ pub(crate) fn router(documents: OpenApi) -> Router {
 async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     let documents = openapi.current.load();
-    let json = documents.v2.json();
+    let json = documents.v2.json(&*openapi.clock);
     let form = form(
         &request,
         &[(JSON, JSON), (V2_PROTOBUF, V2_PROTOBUF), (V2_PROTOBUF_OLD, V2_PROTOBUF)],
@@ -59,7 +60,10 @@ async fn v3_index(State(openapi): State<OpenApi>, request: Request<Body>) -> Res
         )
     };
     let paths: BTreeMap<_, _> = documents.v3.iter().map(place).collect();
-    let index = OpenApiDocument::new(Source::Ready(json!({ "paths": paths }).to_string().into()));
+    let index = OpenApiDocument::new(
+        Source::Ready(json!({ "paths": paths }).to_string().into()),
+        openapi.clock.now(),
+    );
     index.answer(
         &request.into_parts().0,
         "text/plain; charset=utf-8",
@@ -101,7 +105,7 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if wanted.is_some_and(|wanted| wanted == document.hash()) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
-        if let Some(expires) = in_a_year() {
+        if let Some(expires) = in_a_year(openapi.clock.now()) {
             headers.insert(EXPIRES, expires);
         }
     }
@@ -165,7 +169,11 @@ fn address(path: &str, hash: &str) -> String {
 }
 
 /// A copy that is addressed by its hash never expires.
-fn in_a_year() -> Option<HeaderValue> {
-    let date = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(1.year()).ok()?;
+fn in_a_year(now: SystemTime) -> Option<HeaderValue> {
+    let date = Timestamp::try_from(now)
+        .ok()?
+        .to_zoned(TimeZone::UTC)
+        .checked_add(1.year())
+        .ok()?;
     HeaderValue::try_from(date.strftime("%a, %d %b %Y %H:%M:%S UTC").to_string()).ok()
 }

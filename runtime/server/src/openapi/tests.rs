@@ -5,7 +5,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -26,7 +26,7 @@ async fn get(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> (Status
 
 fn openapi() -> OpenApi {
     let v3 = [("api/v1", &b"{\"openapi\":\"3.0.0\"}"[..])];
-    let openapi = OpenApi::new([], v3, Features::defaults());
+    let openapi = OpenApi::new([], v3, Environment::defaults());
     let v2 = format!(r#"{{"swagger":"2.0","filler":"{}"}}"#, "x".repeat(2_000));
     openapi.adopt_v2("api/v1", v2);
     openapi
@@ -99,7 +99,7 @@ async fn refusals_of_documents_have_no_body() {
 
 #[tokio::test]
 async fn protobuf_has_both_names() {
-    let openapi = OpenApi::new([("api/v1", &b"{\"swagger\":\"2.0\"}"[..])], [], Features::defaults());
+    let openapi = OpenApi::new([("api/v1", &b"{\"swagger\":\"2.0\"}"[..])], [], Environment::defaults());
     for name in [super::endpoints::V2_PROTOBUF, super::endpoints::V2_PROTOBUF_OLD] {
         let (_, headers, body) = get(&openapi, "/openapi/v2", &[("accept", name)]).await;
         assert_eq!(

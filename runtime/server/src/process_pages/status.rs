@@ -1,7 +1,9 @@
 //! `/statusz`: the program's version and start time.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::json;
 use planesmith_machinery::time::Time;
 
@@ -15,14 +17,14 @@ const OTHERWISE_KNOWN: [&str; 5] = ["/apis", "/api", "/openid", "/openapi", "/.w
 #[derive(Debug)]
 pub(super) struct StatusPage {
     started: Time,
-    now: fn() -> Time,
+    clock: Arc<dyn Clock>,
     version: Version,
     paths: BTreeSet<String>,
 }
 
 impl StatusPage {
-    /// Returns the page of a program that starts now, by the clock `now`, and serves `paths` beside the API.
-    pub(super) fn new(version: Version, paths: &[String], now: fn() -> Time) -> Self {
+    /// Returns the page of a program that starts now, by `clock`, and serves `paths` beside the API.
+    pub(super) fn new(version: Version, paths: &[String], clock: Arc<dyn Clock>) -> Self {
         let first = |path: &String| {
             let name = path.split('/').nth(1).filter(|name| !name.is_empty())?;
             Some(format!("/{name}"))
@@ -30,15 +32,16 @@ impl StatusPage {
         let mut paths: BTreeSet<String> = paths.iter().filter_map(first).collect();
         paths.retain(|path| !OTHERWISE_KNOWN.contains(&path.as_str()));
         Self {
-            started: now(),
-            now,
+            started: clock.now().into(),
+            clock,
             version,
             paths,
         }
     }
 
     fn uptime(&self) -> i64 {
-        ((self.now)().as_second() - self.started.as_second()).max(0)
+        let now = Time::from(self.clock.now());
+        (now.as_second() - self.started.as_second()).max(0)
     }
 
     /// The version of the API without its build metadata.
@@ -97,21 +100,28 @@ impl ProcessPage for StatusPage {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use planesmith_machinery::clock::ManualClock;
+
     use super::*;
 
-    fn page(now: fn() -> Time) -> StatusPage {
+    /// The page of a program that started `up` seconds ago.
+    fn page(up: u64) -> StatusPage {
         let paths = ["/healthz", "/healthz/ping", "/apis/apps", "/metrics", "/"].map(str::to_owned);
         let version = Version {
             go_version: "rustc 1.92.0".to_owned(),
             ..Version::default()
         };
-        let page = StatusPage::new(version, &paths, || Time::from_second(1_700_000_000));
-        StatusPage { now, ..page }
+        let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+        let page = StatusPage::new(version, &paths, Arc::<ManualClock>::clone(&clock));
+        clock.advance(Duration::from_secs(up));
+        page
     }
 
     #[test]
     fn people_read_since_when_it_runs() {
-        let text = page(|| Time::from_second(1_700_000_000 + 7384)).render();
+        let text = page(7384).render();
         assert_eq!(
             text,
             "\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 2 hr 03 min 04 sec\nGo version: rustc 1.92.0\nBinary version: 1.36.0\n\
@@ -121,14 +131,14 @@ mod tests {
 
     #[test]
     fn no_program_can_rely_on_what_separates_names_and_values() {
-        let text = page(|| Time::from_second(1_700_000_002)).render();
+        let text = page(2).render();
         assert!(text.contains("\nUp= 0 hr 00 min 02 sec\n"), "{text}");
     }
 
     #[test]
     fn programs_get_an_object() {
         let mut members = Vec::new();
-        page(|| Time::from_second(1_700_000_060)).members(&mut members);
+        page(60).members(&mut members);
         let members = String::from_utf8(members).expect("text");
         assert!(
             members.starts_with(r#","startTime":"2023-11-14T22:13:20Z","uptimeSeconds":60,"goVersion":"rustc 1.92.0","binaryVersion":"1.36.0","#),

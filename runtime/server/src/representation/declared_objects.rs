@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use planesmith_dynamic::custom;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -22,8 +22,8 @@ pub(super) struct DeclaredObjects {
     others: Vec<ResourceFacts>,
     /// The first bytes of every object that was stored in the version `hub`.
     prefix: Vec<u8>,
-    /// The features that decide about defaults.
-    features: Features,
+    /// The features and the clock that decide about defaults.
+    environment: Environment,
 }
 
 /// The reason that stored bytes are not an object of their kind.
@@ -63,7 +63,7 @@ impl DeclaredObjects {
             hub: hub.clone(),
             others: scheme.iter().filter(is_older).cloned().collect(),
             prefix,
-            features: scheme.features().clone(),
+            environment: scheme.environment().clone(),
         }
     }
 
@@ -119,10 +119,10 @@ impl DeclaredObjects {
         mut object: Box<dyn Object>,
         version: &'s ResourceFacts,
     ) -> Result<(Box<dyn Object>, &'s ResourceFacts), Unreadable> {
-        defaulting::set_defaults(&mut *object, &self.features);
+        defaulting::set_defaults(&mut *object, &self.environment);
         if *version != self.hub {
             object = conversion::convert(&*object, &self.hub);
-            defaulting::set_defaults(&mut *object, &self.features);
+            defaulting::set_defaults(&mut *object, &self.environment);
         }
         Ok((object, version))
     }
@@ -181,7 +181,7 @@ impl StoredObjects for DeclaredObjects {
     fn fingerprint(&self) -> Option<u64> {
         let mut fingerprint = DefaultHasher::new();
         (build_id()?, &self.hub.api_version, &self.hub.kind).hash(&mut fingerprint);
-        format!("{:?}", self.features).hash(&mut fingerprint);
+        format!("{:?}", self.environment.features).hash(&mut fingerprint);
         Some(fingerprint.finish())
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use planesmith_dynamic::custom::{self, AsCustom, CustomKind, CustomObject};
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -20,7 +20,7 @@ use super::{Custom, Declared};
 pub(crate) type Converted<'a> = BoxFuture<'a, ApiResult<Box<dyn Object>>>;
 
 /// Completes an object of the storage version.
-pub(crate) type Completion = fn(&mut dyn Object, &Features);
+pub(crate) type Completion = fn(&mut dyn Object, &Environment);
 
 /// The versions of a kind.
 pub(crate) trait Versions {
@@ -142,9 +142,9 @@ impl Versions for Custom {
     }
 
     fn completion(&self, _: &ResourceFacts) -> Option<Completion> {
-        Some(|object, features| {
+        Some(|object, environment| {
             object.as_custom_mut().map(CustomObject::prune);
-            defaulting::set_defaults(object, features);
+            defaulting::set_defaults(object, environment);
         })
     }
 

@@ -195,7 +195,7 @@ impl Patch<'_> {
             PatchedVersion::Other { own, other } => {
                 let mut object = other.zero();
                 let found = custom::decode(&patched.document, &mut *object, strictness);
-                defaulting::set_defaults(&mut *object, self.scheme.features());
+                defaulting::set_defaults(&mut *object, self.scheme.environment());
                 let converted = conversion::convert(&*object, &own);
                 for field in converted.facts().fields {
                     copy::copy_field(field.name, &*converted, target);

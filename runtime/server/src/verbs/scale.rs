@@ -53,7 +53,7 @@ impl Endpoint {
                 "the spec replicas field \".{path}\" does not exist"
             )));
         }
-        rendered(output, call.query(), &scale)
+        rendered(self, output, call.query(), &scale)
     }
 
     /// Replaces the number of replicas.
@@ -140,12 +140,12 @@ impl Endpoint {
             }
         };
         let scale = scale_of(&*object, facts).map_err(|why| ApiError::bad_request(why.message()))?;
-        rendered(output, write.call.query(), &scale)
+        rendered(write.endpoint, output, write.call.query(), &scale)
     }
 }
 
 /// Answers with a Scale in the negotiated encoding.
-fn rendered(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response> {
+fn rendered(endpoint: &Endpoint, output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response> {
     let answer = |object: &dyn Struct| response::structure(StatusCode::OK, output, object);
     match output.target {
         Target::Object => Ok(answer(scale)),
@@ -154,7 +154,7 @@ fn rendered(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Respon
         })),
         Target::PartialObjectList => Err(not_a_list(EXPECTED.group, EXPECTED.kind)),
         Target::Table => {
-            let table = table::of_scale(scale, table::row_object(query)?);
+            let table = table::of_scale(scale, table::row_object(query)?, endpoint.now());
             let media_type = output.format.media_type();
             Ok(response::bytes(
                 StatusCode::OK,

@@ -140,7 +140,7 @@ impl Submission<'_> {
     /// The violations of the kind's own rules; the handler checks the metadata itself.
     #[must_use]
     pub fn check(&self) -> FieldErrors {
-        validation::check_create(&*self.object, self.write.features())
+        validation::check_create(&*self.object, &self.write.strategy_context())
     }
 
     /// The object as the type of the handler's kind.

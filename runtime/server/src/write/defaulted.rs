@@ -28,7 +28,7 @@ impl Decoded {
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
-        defaulting::set_defaults(&mut *self.object, write.features());
+        defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
         Ok(Defaulted::new(self.object))
     }
@@ -42,7 +42,7 @@ impl Decoded {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
         let representation = write.endpoint.representation();
         representation.reset_managers(self.object.meta_mut(), &self.json);
-        defaulting::set_defaults(&mut *self.object, write.features());
+        defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
         Ok(Defaulted::new(self.object))
     }
@@ -62,7 +62,7 @@ impl Defaulted {
         sent_empty: Set<'static>,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
-        defaulting::set_defaults(&mut *object, endpoint.stores().scheme().features());
+        defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
         Ok(Self { object, sent_empty })
     }
 

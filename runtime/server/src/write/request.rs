@@ -1,7 +1,7 @@
 //! The running write: the request that all steps read.
 
 use http::header::USER_AGENT;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{Context, User};
@@ -73,7 +73,6 @@ impl<'a> Write<'a> {
         manager: String,
         options: Box<dyn Struct>,
     ) -> Self {
-        let millis = endpoint.stores().options().clock.now();
         Self {
             endpoint,
             call,
@@ -82,7 +81,7 @@ impl<'a> Write<'a> {
             managing: Managing::Changes,
             subresource: call.ctx.info.subresource(),
             resets: &[],
-            now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
+            now: endpoint.now(),
             options,
             emptied_fields: Set::new(),
             sent_empty: SentEmpty::default(),
@@ -186,7 +185,7 @@ impl<'a> Write<'a> {
     }
 
     /// The request, as strategies see it.
-    pub(super) fn strategy_context(&self) -> Context<'_> {
+    pub(crate) fn strategy_context(&self) -> Context<'_> {
         let user = &self.call.ctx.user;
         Context {
             user: Some(User {
@@ -195,13 +194,14 @@ impl<'a> Write<'a> {
                 groups: &user.groups,
                 extra: &user.extra,
             }),
-            features: self.features(),
+            features: &self.environment().features,
+            now: self.now,
         }
     }
 
-    /// The features that determine the content of objects.
-    pub(crate) fn features(&self) -> &Features {
-        self.endpoint.stores().scheme().features()
+    /// The properties of the server that determine the content of objects.
+    pub(crate) fn environment(&self) -> &Environment {
+        self.endpoint.stores().scheme().environment()
     }
 
     /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.

@@ -29,7 +29,9 @@ impl<P> Admitted<P> {
             object = representation.convert(object, &hub).await?;
         }
         if let Some(complete) = representation.completion(kind) {
-            write.in_turn(size, || complete(&mut *object, write.features())).await;
+            write
+                .in_turn(size, || complete(&mut *object, write.environment()))
+                .await;
         }
         Ok(Storable(Candidate { object, size, purpose }))
     }

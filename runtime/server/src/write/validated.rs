@@ -26,10 +26,10 @@ impl Reserved<New> {
         let mut candidate = self.into_candidate();
         let Candidate { object, size, .. } = &mut candidate;
         write.pass_on(object.resource().extensions.hooks.preparation_warnings(&**object));
-        let (sent, features) = (write.endpoint.kind(), write.features());
+        let (sent, context) = (write.endpoint.kind(), write.strategy_context());
         let check = || {
-            prepare_create(&mut **object, &write.strategy_context());
-            validation::check_create_as_sent(&**object, sent, features)
+            prepare_create(&mut **object, &context);
+            validation::check_create_as_sent(&**object, sent, &context)
         };
         let errors = write.check_in_turn(*size, check).await?;
         write.refuse_invalid(&**object, &errors)?;
@@ -48,18 +48,18 @@ impl<'s> Reserved<Existing<'s>> {
         let mut candidate = self.into_candidate();
         let new = &mut *candidate.object;
         let Existing { old, part, size, .. } = candidate.purpose;
-        let (sent, features) = (write.endpoint.kind(), write.features());
+        let (sent, context) = (write.endpoint.kind(), write.strategy_context());
         let check = || {
             prepare_update(part, new, &write.strategy_context(), old);
             let new = &*new;
             match part {
-                Part::Object => validation::check_update_as_sent(new, old, sent, features),
-                Part::Finalizers => validation::check_part_update(new, old, features, |errors| {
+                Part::Object => validation::check_update_as_sent(new, old, sent, &context),
+                Part::Finalizers => validation::check_part_update(new, old, &context, |errors| {
                     new.resource().extensions.hooks.validate_replacement(new, old, errors);
                 }),
-                Part::Status => validation::check_status_update(new, old, features),
+                Part::Status => validation::check_status_update(new, old, &context),
                 Part::Own(part) => {
-                    validation::check_part_update(new, old, features, |errors| part.check(new, old, errors))
+                    validation::check_part_update(new, old, &context, |errors| part.check(new, old, errors))
                 }
             }
         };

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{LogError, Record};
+use planesmith_store::{Clock, SystemClock};
 
 use super::files::Files;
 use crate::disk::Disk;
@@ -132,8 +132,8 @@ pub(super) fn quarantine(
     whole: &[u64],
     disk: &Disk,
 ) -> Result<PathBuf, LogError> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let folder = root.join("lost").join(now.map_or(0, |now| now.as_millis()).to_string());
+    // For people, beside the times that the operating system gives to files.
+    let folder = root.join("lost").join(SystemClock.unix_millis().to_string());
     create_folder(&folder, disk)?;
     let copies = damaged.into_iter().filter_map(|path| Some((path, path.file_name()?)));
     for (path, name) in copies {

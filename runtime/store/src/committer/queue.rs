@@ -6,10 +6,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::pace::Pace;
-use crate::clock::Clock;
 use crate::key::KeyedRow;
 use crate::write::{Op, WriteError};
 use crate::{Entry, Revision, Sequencer, Submission};
+use planesmith_clock::Clock;
 
 /// Maximum number of writes of one batch: more writes per fdatasync would make latency worse.
 const BATCH_WRITES: usize = 1024;
@@ -169,7 +169,7 @@ impl Queue {
         let mut state = self.lock();
         loop {
             state = self.wait_for_group(state);
-            let now = clock.now();
+            let now = clock.unix_millis();
             let expired = state.expired(now);
             if !state.submissions.is_empty() || !expired.is_empty() {
                 let batch = state.batch();

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::backend::{Change, Delivery, State};
-use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::compactor::{Mark, Marks};
 use crate::log;
 use crate::revision_window::RevisionWindow;
 use crate::unclaimed::Unclaimed;
 use crate::{At, Collection, Entry, Event, EventKind, ListQuery, Revision, Transformers};
+use planesmith_clock::Clock;
 
 /// The parts that the engine shares with the handle of the store.
 pub(crate) struct Parts {
@@ -69,7 +69,7 @@ impl Content {
         if memory > 0 {
             self.parts.marks.push(Mark {
                 revision: delivery.complete,
-                at: self.parts.clock.now(),
+                at: self.parts.clock.unix_millis(),
                 memory,
                 spilled: 0,
                 disk: 0,

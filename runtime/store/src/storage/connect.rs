@@ -49,7 +49,7 @@ impl Storage {
         let marks = Arc::new(Marks::new(options, MarkQueue::default(), Arc::clone(&log)));
         let settling = Arc::new(Settling::new(revision));
         let collections = Collections::default();
-        let alarms = Alarms::default();
+        let alarms = Alarms::new(Arc::clone(&options.clock));
         let authorship = Arc::new(Authorship::new(Arc::clone(&log)));
         let compactor = Compactor::new(
             Arc::clone(&marks),

@@ -112,7 +112,7 @@ impl StaleObjects {
             return Ok(None);
         }
         let next = self.left.split_off(self.left.len().saturating_sub(AT_ONCE));
-        let now = self.storage.shared.clock.now();
+        let now = self.storage.shared.clock.unix_millis();
         let mut writes = JoinSet::new();
         for (collection, key, revision) in next.into_iter().rev() {
             let Some(entry) = collection.get(&key).filter(|entry| entry.revision() == revision) else {

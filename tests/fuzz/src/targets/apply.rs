@@ -1,6 +1,6 @@
 //! Server-side apply.
 
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -86,7 +86,7 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
     json::from_value(&applied.document, &mut *object, Strictness::Lenient).ok()?;
     object.meta_mut().managed_fields = applied.managed_fields;
     "there".clone_into(&mut object.meta_mut().uid);
-    defaulting::set_defaults(&mut *object, Features::defaults());
+    defaulting::set_defaults(&mut *object, Environment::defaults());
     // The form in which the store returns it.
     let stored = json::to_vec(&*object);
     let mut object = kind.zero();

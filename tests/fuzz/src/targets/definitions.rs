@@ -3,11 +3,12 @@
 use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
 use planesmith_dynamic::structural::Structural;
 use planesmith_expressions::definition;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::object::Resource;
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::{defaulting, validation, yaml};
 use serde_json::Value;
 
@@ -20,8 +21,8 @@ pub(crate) fn run(input: &[u8]) {
     if json::decode(&document.json, &mut *object, Strictness::Lenient).is_err() {
         return;
     }
-    defaulting::set_defaults(&mut *object, Features::defaults());
-    let errors = validation::check_create(&*object, Features::defaults());
+    defaulting::set_defaults(&mut *object, Environment::defaults());
+    let errors = validation::check_create(&*object, &Context::default());
     let document = json::to_value(&*object);
     let versions = document.pointer("/spec/versions").and_then(Value::as_array);
     for version in versions.into_iter().flatten() {

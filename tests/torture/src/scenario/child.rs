@@ -11,10 +11,10 @@ use planesmith_store_sled::SledLog;
 
 use super::restarts::FILE;
 use super::{last_time, next_id, runtime, store_in};
-use crate::clock::JumpingClock;
 use crate::history::Recorder;
 use crate::record::Record;
 use crate::target::{self, Load, Target};
+use planesmith_store::ManualClock;
 
 /// The name of the child's command.
 pub const COMMAND: &str = "child";
@@ -62,7 +62,7 @@ impl Child {
     pub fn run(&self) -> Result<()> {
         let mut random = Rng::with_seed(self.seed);
         let recorder = Arc::new(Recorder::to_output(self.first)?);
-        let clock = Arc::new(JumpingClock::new(self.now));
+        let clock = Arc::new(ManualClock::new(self.now));
         recorder.note(Record::Clock { now: self.now });
         let load = Load::random(&mut random, self.calls);
         let storage = open(&self.folder, &clock, &load)?;
@@ -76,7 +76,7 @@ impl Child {
 }
 
 /// Opens the store in `folder`.
-pub(super) fn open(folder: &Path, clock: &Arc<JumpingClock>, load: &Load) -> Result<Storage> {
+pub(super) fn open(folder: &Path, clock: &Arc<ManualClock>, load: &Load) -> Result<Storage> {
     let log = SledLog::open(store_in(folder)).context("the folder does not open")?;
     let log = log.settling_at(0).rolling_at(FILE);
     Storage::open(log, &target::options(clock, load)).context("the store does not open")
@@ -86,7 +86,7 @@ pub(super) fn open(folder: &Path, clock: &Arc<JumpingClock>, load: &Load) -> Res
 /// open, that is one.
 pub(super) fn observe(folder: &Path, records: &mut Vec<Record>) -> Result<()> {
     let recorder = Arc::new(Recorder::new(next_id(records)));
-    let clock = Arc::new(JumpingClock::new(last_time(records)));
+    let clock = Arc::new(ManualClock::new(last_time(records)));
     let load = Load::random(&mut Rng::with_seed(next_id(records)), 1);
     match open(folder, &clock, &load) {
         Ok(storage) => runtime()?.block_on(async {

@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 
 use super::shared::open;
 use super::{FIRST_TIME, Round, Tally};
-use crate::clock::JumpingClock;
 use crate::cluster::{Cluster, MEMBERS, Mode};
 use crate::history::{History, Promises, Recorder};
 use crate::machine;
 use crate::record::Record;
 use crate::target::{Load, Target};
+use planesmith_store::ManualClock;
 
 /// Time within which a write succeeds again while a member is missing, beside the time for which the machine is busy otherwise.
 const SERVICE: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ const SERVICE: Duration = Duration::from_secs(5);
 pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Result<History> {
     let cluster = round.cluster.context("the members of etcd are needed")?;
     let recorder = Arc::new(Recorder::new(1));
-    let clock = Arc::new(JumpingClock::new(FIRST_TIME));
+    let clock = Arc::new(ManualClock::new(FIRST_TIME));
     let load = Load {
         jumps: false,
         ..Load::random(random, round.calls)

@@ -11,11 +11,11 @@ use planesmith_store_sled::SledLog;
 
 use super::faults::{Faults, Filling};
 use super::{FIRST_TIME, Round, Scenario, Tally, runtime, store_in};
-use crate::clock::JumpingClock;
 use crate::history::{History, Promises, Recorder};
 use crate::record::Record;
 use crate::target::{self, Load, Target};
 use crate::temporary;
+use planesmith_store::ManualClock;
 
 /// Bytes of a journal file, so few that files are settled all the time.
 pub(super) const FILE: u64 = 12 << 10;
@@ -28,7 +28,7 @@ enum Content<'a> {
 }
 
 impl Content<'_> {
-    fn open(&self, clock: &Arc<JumpingClock>, load: &Load) -> Result<Storage, OpenError> {
+    fn open(&self, clock: &Arc<ManualClock>, load: &Load) -> Result<Storage, OpenError> {
         let small = |log: SledLog| log.settling_at(0).rolling_at(FILE);
         let log: Box<dyn Log> = match self {
             Self::Memory(log) => Box::new(log.clone()),
@@ -65,7 +65,7 @@ pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Res
     // A full disk has no space for history.
     let mut is_full = matches!(content, Content::Filling(..));
     let recorder = Arc::new(Recorder::new(1));
-    let clock = Arc::new(JumpingClock::new(FIRST_TIME));
+    let clock = Arc::new(ManualClock::new(FIRST_TIME));
     recorder.note(Record::Clock { now: FIRST_TIME });
     let runtime = runtime()?;
     let lives = random.usize(2..5);

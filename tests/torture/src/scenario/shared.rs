@@ -10,15 +10,15 @@ use planesmith_store::backend::Backend;
 use planesmith_store::conformance::{REGISTRY, SeveralWriters, key};
 
 use super::{FIRST_TIME, Round, Tally, runtime};
-use crate::clock::JumpingClock;
 use crate::history::{History, Promises, Recorder};
 use crate::payload;
 use crate::record::{Answer, Call, Precondition};
 use crate::target::{self, Load, Target};
+use planesmith_store::ManualClock;
 
 pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Result<History> {
     let recorder = Arc::new(Recorder::new(1));
-    let clock = Arc::new(JumpingClock::new(FIRST_TIME));
+    let clock = Arc::new(ManualClock::new(FIRST_TIME));
     let backend = SeveralWriters::default();
     let load = Load {
         jumps: false,
@@ -57,7 +57,7 @@ pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Res
 /// Opens a server's store on `backend`.
 pub(super) async fn open(
     backend: Arc<dyn Backend>,
-    clock: &Arc<JumpingClock>,
+    clock: &Arc<ManualClock>,
     recorder: &Arc<Recorder>,
     load: &Load,
 ) -> Result<Target> {

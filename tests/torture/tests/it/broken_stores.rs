@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrand::Rng;
+use planesmith_store::ManualClock;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{MemoryLog, Revision, Storage};
 use planesmith_torture::check::{Promise, check};
-use planesmith_torture::clock::JumpingClock;
 use planesmith_torture::history::{History, Promises, Recorder};
 use planesmith_torture::target::{Load, Target, options};
 
@@ -74,7 +74,7 @@ fn broken(fault: Fault) -> BTreeSet<Promise> {
         batches: Arc::default(),
     };
     let recorder = Arc::new(Recorder::new(1));
-    let clock = Arc::new(JumpingClock::new(1_000_000_000_000));
+    let clock = Arc::new(ManualClock::new(1_000_000_000_000));
     let mut random = Rng::with_seed(7);
     let load = Load {
         clients: 3,

@@ -81,8 +81,8 @@ impl DaemonSetStatus {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_machinery::feature::Features;
     use planesmith_machinery::meta::LabelSelector;
+    use planesmith_machinery::strategy::Context;
     use planesmith_machinery::validation::check_update;
 
     use crate::apps::v1::DaemonSet;
@@ -93,7 +93,7 @@ mod tests {
         let mut new = old.clone();
         new.spec.selector = Some(LabelSelector::default());
         new.spec.min_ready_seconds = -1;
-        let errors = check_update(&new, &old, Features::defaults());
+        let errors = check_update(&new, &old, &Context::default());
         let fields = errors.as_slice().iter().map(|error| error.field.as_str());
         let fields: Vec<&str> = fields.filter(|field| field.starts_with("spec.")).collect();
         assert_eq!(fields[0], "spec.selector");

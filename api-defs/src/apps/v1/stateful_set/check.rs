@@ -191,7 +191,7 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::defaulting::set_defaults;
-    use planesmith_machinery::feature::Features;
+    use planesmith_machinery::environment::Environment;
     use serde_json::{Value, json};
 
     use super::super::StatefulSet;
@@ -214,7 +214,7 @@ mod tests {
             },
         }))
         .unwrap();
-        set_defaults(&mut set, Features::defaults());
+        set_defaults(&mut set, Environment::defaults());
         set.spec
     }
 

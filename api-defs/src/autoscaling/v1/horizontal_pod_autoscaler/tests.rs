@@ -1,6 +1,6 @@
 use planesmith_machinery::conversion::convert;
 use planesmith_machinery::defaulting::set_defaults;
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object as _;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn sent(annotations: &Value) -> HorizontalPodAutoscaler {
     });
     let mut autoscaler = HorizontalPodAutoscaler::default();
     json::decode(document.to_string().as_bytes(), &mut autoscaler, Strictness::Strict).unwrap();
-    set_defaults(&mut autoscaler, Features::defaults());
+    set_defaults(&mut autoscaler, Environment::defaults());
     autoscaler
 }
 

@@ -1,4 +1,4 @@
-use planesmith_machinery::feature::Features;
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::validation::{check_create, check_update};
 
 use super::{CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec};
@@ -34,7 +34,7 @@ fn a_target_of_the_core_group_is_a_replication_controller() {
         ("v1", "Deployment", false),
         ("", "Deployment", false),
     ] {
-        let errors = check_create(&autoscaler(api_version, kind, 3), Features::defaults());
+        let errors = check_create(&autoscaler(api_version, kind, 3), &Context::default());
         assert_eq!(errors.is_empty(), accepted, "{api_version} {kind}: {errors:?}");
     }
 }
@@ -43,12 +43,12 @@ fn a_target_of_the_core_group_is_a_replication_controller() {
 fn a_target_that_an_update_leaves_alone_may_be_of_any_version() {
     for (api_version, kind) in [("v1", "Deployment"), ("", "Deployment"), ("a/b/c", "Deployment")] {
         let old = autoscaler(api_version, kind, 3);
-        let errors = check_update(&autoscaler(api_version, kind, 4), &old, Features::defaults());
+        let errors = check_update(&autoscaler(api_version, kind, 4), &old, &Context::default());
         assert!(errors.is_empty(), "{api_version} {kind}: {errors:?}");
     }
     let old = autoscaler("", "Deployment", 3);
     for changed in [autoscaler("v1", "Deployment", 3), autoscaler("", "StatefulSet", 3)] {
-        let errors = format!("{:?}", check_update(&changed, &old, Features::defaults()));
+        let errors = format!("{:?}", check_update(&changed, &old, &Context::default()));
         assert!(errors.contains(PROBLEM), "{errors}");
     }
 }

@@ -12,10 +12,10 @@ pub(super) const DECISIONS: [&str; 2] = ["Approved", "Denied"];
 
 impl CertificateSigningRequest {
     /// Restricts an update of `/approval` to the conditions.
-    pub fn prepare_approval(&mut self, _: &Context<'_>, old: &Self) {
+    pub fn prepare_approval(&mut self, context: &Context<'_>, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.status.certificate.clone_from(&old.status.certificate);
-        self.status.fill_times(&old.status);
+        self.status.fill_times(&old.status, context.now);
     }
 
     /// Reports errors in an update of `/approval`.
@@ -39,9 +39,8 @@ impl CertificateSigningRequestStatus {
         }
     }
 
-    /// Sets missing times of conditions.
-    pub(super) fn fill_times(&mut self, old: &Self) {
-        let now = Time::now();
+    /// Sets missing times of conditions to `now`, that of the transition to the old one if the state is the same.
+    pub(super) fn fill_times(&mut self, old: &Self, now: Time) {
         for condition in &mut self.conditions {
             if condition.last_update_time.is_zero() {
                 condition.last_update_time = now;

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
-use planesmith_machinery::time::Time;
+use planesmith_machinery::strategy::Context;
 
 use super::Pod;
 use super::app_armor;
@@ -11,18 +11,18 @@ use crate::core::v1::{PodCondition, PodStatus};
 impl Pod {
     /// Resets the status of a new pod, and fields of features that are disabled, and stores values that are derived
     /// from the spec.
-    pub(super) fn prepare(&mut self, features: &Features) {
+    pub(super) fn prepare(&mut self, context: &Context<'_>) {
         self.status = PodStatus {
             phase: "Pending".to_owned(),
             qos_class: self.quality_class().to_owned(),
             ..PodStatus::default()
         };
-        self.spec.drop_disabled(None, features);
+        self.spec.drop_disabled(None, context.features);
         if !self.spec.scheduling_gates.is_empty() {
             self.status.conditions.push(PodCondition {
                 type_: "PodScheduled".to_owned(),
                 status: "False".to_owned(),
-                last_transition_time: Time::now(),
+                last_transition_time: context.now,
                 reason: "SchedulingGated".to_owned(),
                 message: "Scheduling is blocked due to non-empty scheduling gates".to_owned(),
                 ..PodCondition::default()

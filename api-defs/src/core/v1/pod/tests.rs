@@ -4,6 +4,7 @@ mod creation;
 mod updates;
 
 use planesmith_machinery::defaulting::set_defaults;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::strategy::{Context, Strategy as _};
@@ -19,7 +20,7 @@ fn pod(spec: Value) -> Pod {
     });
     merge(&mut document["spec"], spec);
     let mut pod: Pod = serde_json::from_value(document).unwrap();
-    set_defaults(&mut pod, Features::defaults());
+    set_defaults(&mut pod, Environment::defaults());
     pod.prepare_for_create(&Context::default());
     pod
 }
@@ -29,7 +30,7 @@ fn changed(pod: &Pod, spec: Value) -> Pod {
     let mut document = serde_json::to_value(pod).unwrap();
     merge(&mut document["spec"], spec);
     let mut pod: Pod = serde_json::from_value(document).unwrap();
-    set_defaults(&mut pod, Features::defaults());
+    set_defaults(&mut pod, Environment::defaults());
     pod
 }
 

@@ -1,5 +1,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
+use planesmith_machinery::clock::ManualClock;
+
 use super::*;
 
 const NOW: i64 = 1_900_000_000;
@@ -67,7 +69,7 @@ fn tokens() -> ServiceAccountTokens {
         audiences: vec!["api".to_owned()],
         objects: Arc::new(Two),
         uses: Arc::new(()),
-        now: || UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs()),
+        clock: Arc::new(ManualClock::new(NOW.unsigned_abs() * 1000)),
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::Poll;
 use futures_util::FutureExt as _;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
+use planesmith_machinery::clock::SystemClock;
 
 use super::*;
 use crate::authentication::Chain;
@@ -92,7 +93,7 @@ fn name(review: Option<TokenReview>) -> String {
 #[test]
 fn equal_tokens_wait_for_one_answer_of_another_server() {
     let (elsewhere, seen) = (Arc::new(Elsewhere::default()), Arc::new(Seen::default()));
-    let tokens = BearerTokens::new(vec![Box::new(Arc::clone(&elsewhere))], api());
+    let tokens = BearerTokens::new(vec![Box::new(Arc::clone(&elsewhere))], api(), Arc::new(SystemClock));
     let tokens = tokens.observed_by(Arc::clone(&seen) as Arc<dyn TokenCacheObserver>);
     let audiences = api();
     let mut reviews = [(); 3].map(|()| Box::pin(tokens.review("t", &audiences).wait()));
@@ -128,7 +129,7 @@ fn later_authenticators_are_asked_after_an_answer() {
             Box::new(Arc::clone(&elsewhere)),
             Box::new(Always(last)),
         ];
-        let tokens = BearerTokens::new(authenticators, api());
+        let tokens = BearerTokens::new(authenticators, api(), Arc::new(SystemClock));
         let audiences = api();
         let mut review = Box::pin(tokens.review("t", &audiences).wait());
         assert_eq!(review.as_mut().now_or_never(), None);
@@ -151,7 +152,7 @@ fn later_authenticators_are_asked_after_an_answer() {
 #[test]
 fn an_invalid_token_is_verified_each_time() {
     let seen = Arc::new(Seen::default());
-    let tokens = BearerTokens::new(Vec::new(), api());
+    let tokens = BearerTokens::new(Vec::new(), api(), Arc::new(SystemClock));
     let tokens = tokens.observed_by(Arc::clone(&seen) as Arc<dyn TokenCacheObserver>);
     for _ in 0..3 {
         assert_eq!(name(tokens.review("t", &api()).ready()), "invalid bearer token");
@@ -163,7 +164,11 @@ fn an_invalid_token_is_verified_each_time() {
 #[test]
 fn a_chain_waits_for_tokens_and_then_decides() {
     let elsewhere = Arc::new(Elsewhere::default());
-    let tokens = Arc::new(BearerTokens::new(vec![Box::new(Arc::clone(&elsewhere))], api()));
+    let tokens = Arc::new(BearerTokens::new(
+        vec![Box::new(Arc::clone(&elsewhere))],
+        api(),
+        Arc::new(SystemClock),
+    ));
     let chain = Chain::new(vec![Box::new(tokens)], true);
     let headers: HeaderMap = [(AUTHORIZATION, HeaderValue::from_static("Bearer t"))]
         .into_iter()

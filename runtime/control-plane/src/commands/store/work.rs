@@ -56,7 +56,7 @@ impl<'a> Work<'a> {
 
     /// The time, in milliseconds since 1970.
     pub(super) fn now(&self) -> u64 {
-        SystemClock.now()
+        SystemClock.unix_millis()
     }
 
     /// The codecs of the program's kinds, which write in `media_type`.

@@ -91,7 +91,7 @@ impl Object {
             owner.uid,
             quote(&self.namespace)
         );
-        let now = Time::now().to_string();
+        let now = Time::from(loopback.clock().now()).to_string();
         let event = json!({
             "reason": "OwnerRefInvalidNamespace",
             "message": message,

@@ -134,7 +134,7 @@ mod tests {
             first: std::time::Duration::from_secs(3600),
             longest: std::time::Duration::from_secs(3600),
         };
-        let queue = WorkQueue::new(delays, Metrics::new().queue("test"));
+        let queue = WorkQueue::new(delays, Metrics::default().queue("test"));
         let (sender, receiver) = DrainSender::new();
         for _ in 0..2 {
             sender.await_all("a", vec![Arc::clone(&kind)]);

@@ -1,3 +1,5 @@
+use planesmith_machinery::clock::SystemClock;
+
 use super::*;
 
 fn host() -> Host {
@@ -6,7 +8,13 @@ fn host() -> Host {
 
 fn webhook() -> TokenReviews {
     let audiences = vec!["api".to_owned()];
-    TokenReviews::of_webhook(host(), TokenReviewVersion::V1beta1, audiences, TTL)
+    TokenReviews::of_webhook(
+        host(),
+        TokenReviewVersion::V1beta1,
+        audiences,
+        TTL,
+        Arc::new(SystemClock),
+    )
 }
 
 fn carol(audiences: &[&str]) -> Value {
@@ -17,7 +25,7 @@ fn carol(audiences: &[&str]) -> Value {
 
 #[test]
 fn the_user_is_the_one_that_the_review_names() {
-    let reviews = TokenReviews::of_front(host());
+    let reviews = TokenReviews::of_front(host(), Arc::new(SystemClock));
     let TokenVerdict::Valid(TokenUser { user, audiences, .. }) = reviews.0.verdict(&carol(&["vault"]), &[]) else {
         panic!("the token is refused")
     };

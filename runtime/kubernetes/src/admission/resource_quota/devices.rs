@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::{Pod, ResourceList};
 use planesmith_api_defs::resource::v1::{DeviceClass, DeviceRequest, ResourceClaim};
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::meta::OwnerReference;
-use planesmith_machinery::time::Time;
 
 use super::evaluator::number;
 use super::pods::{self, OF_CLASS};
@@ -25,6 +25,7 @@ const MAX_DEVICES: i64 = 32;
 /// Counts the claims to devices in one namespace. Classes and claims are read once, on first use.
 pub(crate) struct DeviceClaims<'a> {
     objects: &'a dyn Lister,
+    clock: &'a dyn Clock,
     classes: OnceLock<Vec<Arc<DeviceClass>>>,
     oldest: OnceLock<Option<Oldest>>,
 }
@@ -33,9 +34,10 @@ pub(crate) struct DeviceClaims<'a> {
 type Oldest = BTreeMap<String, (i64, String)>;
 
 impl<'a> DeviceClaims<'a> {
-    pub(super) fn new(objects: &'a dyn Lister) -> Self {
+    pub(super) fn new(objects: &'a dyn Lister, clock: &'a dyn Clock) -> Self {
         Self {
             objects,
+            clock,
             classes: OnceLock::new(),
             oldest: OnceLock::new(),
         }
@@ -120,7 +122,7 @@ impl<'a> DeviceClaims<'a> {
             None => self.is_first_of(&pod, claim),
         };
         match is_known {
-            true => pods::usage(&pod, &Time::now()),
+            true => pods::usage(&pod, &self.clock.now().into()),
             false => ResourceList::new(),
         }
     }
@@ -203,6 +205,7 @@ fn most_of_each(request: &DeviceRequest) -> BTreeMap<&str, i64> {
 #[cfg(test)]
 mod tests {
     use planesmith_api_defs::core::v1::ResourceQuota;
+    use planesmith_machinery::clock::SystemClock;
     use serde_json::{Value, json};
 
     use super::*;
@@ -239,7 +242,7 @@ mod tests {
         ]);
         let claim: ResourceClaim = object(claim(&json!({"name": "c"}), &requests));
         assert_eq!(
-            rendered(&DeviceClaims::new(&*nothing).usage(&claim)),
+            rendered(&DeviceClaims::new(&*nothing, &SystemClock).usage(&claim)),
             [
                 "count/resourceclaims.resource.k8s.io=1",
                 "gpu.deviceclass.resource.k8s.io/devices=1",
@@ -256,7 +259,7 @@ mod tests {
         let mut requests = gpus(i64::MAX).as_array().unwrap().clone();
         requests.extend(requests.clone());
         let claim: ResourceClaim = object(claim(&json!({"name": "c"}), &Value::Array(requests)));
-        let usage = DeviceClaims::new(&*nothing).usage(&claim);
+        let usage = DeviceClaims::new(&*nothing, &SystemClock).usage(&claim);
         assert_eq!(
             usage["gpu.deviceclass.resource.k8s.io/devices"].to_string(),
             i64::MAX.to_string()
@@ -266,7 +269,7 @@ mod tests {
     #[test]
     fn quotas_bound_devices_by_class_and_as_extended_resources() {
         let objects = classes().lister();
-        let claims = DeviceClaims::new(&*objects);
+        let claims = DeviceClaims::new(&*objects, &SystemClock);
         for name in [
             "count/resourceclaims.resource.k8s.io",
             "any.deviceclass.resource.k8s.io/devices",
@@ -325,7 +328,7 @@ mod tests {
             .with::<ResourceClaim>(second.clone());
         let objects = objects.with::<Pod>(pod).lister();
         let charged = |claim: Value| {
-            let usage = DeviceClaims::new(&*objects).usage(&object(claim));
+            let usage = DeviceClaims::new(&*objects, &SystemClock).usage(&object(claim));
             usage.get("requests.example.com/gpu").map(ToString::to_string)
         };
         assert_eq!(charged(first).as_deref(), Some("1"));

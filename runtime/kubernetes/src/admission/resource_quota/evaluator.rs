@@ -5,9 +5,9 @@ use planesmith_api_defs::core::v1::{
     PersistentVolumeClaim, Pod, ResourceList, ResourceQuota, ScopedResourceSelectorRequirement, Service,
 };
 use planesmith_api_defs::resource::v1::ResourceClaim;
+use planesmith_machinery::clock::Clock;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::quantity::{Notation, Quantity};
-use planesmith_machinery::time::Time;
 
 use super::devices::DeviceClaims;
 use super::{claims, pods, services};
@@ -17,8 +17,8 @@ const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequota
 
 /// Computes the usage of one kind; lives for one write, event or count, since its lookups are cached.
 pub(crate) enum Evaluator<'a> {
-    /// Resources of pods.
-    Pods,
+    /// Resources of pods, by the clock of the server.
+    Pods(&'a dyn Clock),
     /// Services, their node ports and their load balancers.
     Services,
     /// Claims, and the storage that they request.
@@ -31,17 +31,17 @@ pub(crate) enum Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     /// Returns the evaluator for the kind that is written; `objects` are those that it may refer to.
-    pub(super) fn from_attributes(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
-        Self::of_kind(&attributes.resource.group, &attributes.resource.plural, objects)
+    pub(super) fn from_attributes(attributes: &Attributes<'_>, objects: &'a dyn Lister, clock: &'a dyn Clock) -> Self {
+        Self::of_kind(&attributes.resource.group, &attributes.resource.plural, objects, clock)
     }
 
     /// Returns the evaluator for a kind.
-    pub(crate) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister) -> Self {
+    pub(crate) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister, clock: &'a dyn Clock) -> Self {
         match (group, plural) {
-            ("", "pods") => return Evaluator::Pods,
+            ("", "pods") => return Evaluator::Pods(clock),
             ("", "services") => return Evaluator::Services,
             ("", "persistentvolumeclaims") => return Evaluator::Claims,
-            ("resource.k8s.io", "resourceclaims") => return Evaluator::Devices(DeviceClaims::new(objects)),
+            ("resource.k8s.io", "resourceclaims") => return Evaluator::Devices(DeviceClaims::new(objects, clock)),
             _ => {}
         }
         let mut names = vec![match group {
@@ -58,8 +58,8 @@ impl<'a> Evaluator<'a> {
     pub(super) fn handles(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
         let is_update = attributes.operation == Operation::Update;
         let changes = match (self, attributes.subresource) {
-            (Evaluator::Pods, "resize") => true,
-            (Evaluator::Pods, "") => match (objects.old, objects.new.as_deref()) {
+            (Evaluator::Pods(_), "resize") => true,
+            (Evaluator::Pods(_), "") => match (objects.old, objects.new.as_deref()) {
                 (Some(old), Some(new)) => self.changes_scope(old, new),
                 _ => false,
             },
@@ -73,7 +73,7 @@ impl<'a> Evaluator<'a> {
     /// True if an update changes the scopes, and so the quotas, that an object belongs to.
     pub(super) fn changes_scope(&self, old: &dyn Object, new: &dyn Object) -> bool {
         match (self, old.downcast_ref::<Pod>(), new.downcast_ref::<Pod>()) {
-            (Evaluator::Pods, Some(old), Some(new)) => pods::is_terminating(old) != pods::is_terminating(new),
+            (Evaluator::Pods(_), Some(old), Some(new)) => pods::is_terminating(old) != pods::is_terminating(new),
             _ => false,
         }
     }
@@ -81,7 +81,7 @@ impl<'a> Evaluator<'a> {
     /// True if `name` is a resource of this kind that quotas can bound.
     pub(super) fn counts(&self, name: &str) -> bool {
         match self {
-            Evaluator::Pods => pods::counts(name),
+            Evaluator::Pods(_) => pods::counts(name),
             Evaluator::Services => services::counts(name),
             Evaluator::Claims => claims::counts(name),
             Evaluator::Devices(claims) => claims.counts(name),
@@ -107,7 +107,7 @@ impl<'a> Evaluator<'a> {
     /// True if an object is in a scope.
     pub(super) fn is_in_scope(&self, object: &dyn Object, scope: &ScopedResourceSelectorRequirement) -> bool {
         match self {
-            Evaluator::Pods => object
+            Evaluator::Pods(_) => object
                 .downcast_ref::<Pod>()
                 .is_some_and(|pod| pods::is_in_scope(pod, scope)),
             Evaluator::Claims => object
@@ -124,7 +124,7 @@ impl<'a> Evaluator<'a> {
     /// The resources that are missing.
     pub(super) fn check(&self, object: &dyn Object, required: &[&str]) -> Result<(), String> {
         match (self, object.downcast_ref::<Pod>()) {
-            (Evaluator::Pods, Some(pod)) => pods::check(pod, required),
+            (Evaluator::Pods(_), Some(pod)) => pods::check(pod, required),
             _ => Ok(()),
         }
     }
@@ -132,7 +132,10 @@ impl<'a> Evaluator<'a> {
     /// Returns the usage of an object.
     pub(super) fn usage(&self, object: &dyn Object) -> ResourceList {
         match self {
-            Evaluator::Pods => object.downcast_ref::<Pod>().map(|pod| pods::usage(pod, &Time::now())),
+            Evaluator::Pods(clock) => {
+                let usage = |pod| pods::usage(pod, &clock.now().into());
+                object.downcast_ref::<Pod>().map(usage)
+            }
             Evaluator::Services => object.downcast_ref::<Service>().map(services::usage),
             Evaluator::Claims => object.downcast_ref::<PersistentVolumeClaim>().map(claims::usage),
             Evaluator::Devices(claims) => object.downcast_ref::<ResourceClaim>().map(|claim| claims.usage(claim)),

@@ -48,7 +48,7 @@ impl<'q> Recount<'q> {
             }
             // None of the scopes is about other kinds.
             Evaluator::Objects(_) => {}
-            Evaluator::Pods | Evaluator::Services | Evaluator::Claims | Evaluator::Devices(_) => {
+            Evaluator::Pods(_) | Evaluator::Services | Evaluator::Claims | Evaluator::Devices(_) => {
                 for object in objects.iter().filter_map(decode) {
                     if scopes_of(self.quota).all(|scope| evaluator.is_in_scope(&*object, &scope)) {
                         charge(&evaluator.usage(&*object));
@@ -68,6 +68,7 @@ impl<'q> Recount<'q> {
 #[cfg(test)]
 mod tests {
     use planesmith_api_defs::core::v1::Pod;
+    use planesmith_machinery::clock::SystemClock;
     use planesmith_machinery::object::Resource as _;
     use serde_json::{Value, json};
 
@@ -97,7 +98,7 @@ mod tests {
         let nothing = Few::default().lister();
         let quota = quota(&spec, &json!({"pods": "4", "count/secrets": "1", "gone": "1"}));
         let mut recount = Recount::new(&quota);
-        let evaluator = Evaluator::of_kind("", &Pod::RESOURCE.plural, &*nothing);
+        let evaluator = Evaluator::of_kind("", &Pod::RESOURCE.plural, &*nothing, &SystemClock);
         let pods = vec![pod("500m", "Running"), pod("1", "Pending"), pod("1", "Failed")];
         assert!(evaluator.bounds(&quota));
         recount.add(&evaluator, &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
@@ -113,7 +114,7 @@ mod tests {
         let count = |spec: &Value| {
             let quota = quota(spec, &json!({}));
             let mut recount = Recount::new(&quota);
-            let evaluator = Evaluator::of_kind("apps", "deployments", &*nothing);
+            let evaluator = Evaluator::of_kind("apps", "deployments", &*nothing, &SystemClock);
             recount.add(&evaluator, &[(), ()], |()| None);
             rendered(&recount.used())
         };
@@ -129,12 +130,12 @@ mod tests {
     fn a_pod_that_ends_gives_back() {
         let (runs, failed) = (object::<Pod>(pod("1", "Running")), object::<Pod>(pod("1", "Failed")));
         let nothing = Few::default().lister();
-        let changed = |now: &Pod| Evaluator::Pods.changed(&runs, now);
+        let changed = |now: &Pod| Evaluator::Pods(&SystemClock).changed(&runs, now);
         assert!(changed(&failed) && !changed(&runs));
         let mut bounded = runs.clone();
         bounded.spec.active_deadline_seconds = Some(60);
         assert!(changed(&bounded), "it is in the other scope now");
-        let can_change = |plural: &str| Evaluator::of_kind("", plural, &*nothing).can_change();
+        let can_change = |plural: &str| Evaluator::of_kind("", plural, &*nothing, &SystemClock).can_change();
         assert!(can_change("services") && !can_change("secrets"));
     }
 }

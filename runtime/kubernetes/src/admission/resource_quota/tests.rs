@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::sync::Mutex as StdMutex;
 
 use planesmith_api_defs::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Service};
+use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, Reason};
 use serde_json::{Value, json};
@@ -87,7 +88,7 @@ impl Scene {
         let few = Few::default().with::<ResourceQuota>(quota);
         let written = Arc::clone(&book.written);
         let limited = configuration::read(configuration.as_ref()).unwrap();
-        let plugin = ResourceQuotas::with_writer(few.lister(), Arc::new(book), limited);
+        let plugin = ResourceQuotas::with_writer(few.lister(), Arc::new(book), limited, Arc::new(SystemClock));
         Self { plugin, written }
     }
 

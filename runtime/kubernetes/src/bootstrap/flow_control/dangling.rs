@@ -71,7 +71,7 @@ impl Reconcile for Dangling {
             "status": {"conditions": [{
                 "type": "Dangling",
                 "status": status,
-                "lastTransitionTime": Time::now().to_string(),
+                "lastTransitionTime": Time::from(self.schemas.clock().now()).to_string(),
                 "reason": reason,
                 "message": message,
             }]},

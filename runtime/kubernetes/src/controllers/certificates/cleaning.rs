@@ -40,7 +40,7 @@ impl Periodic for Cleaner {
     const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
     async fn work(&self) -> Result<(), LoopbackError> {
-        let now = Time::now().as_second();
+        let now = Time::from(self.requests.clock().now()).as_second();
         for request in self.requests.all("") {
             if is_over(&request, now) {
                 self.requests.delete("", text(&request, "/metadata/name")).await?;

@@ -47,7 +47,7 @@ impl Signer {
     }
 
     fn issue(&self, request: &Request, usages: &[String], seconds: Option<i64>) -> Result<String, IssueError> {
-        let (not_before, not_after) = validity(seconds, SystemTime::now());
+        let (not_before, not_after) = validity(seconds, self.requests.clock().now());
         self.authority.issue(Contents {
             subject: request.subject().clone(),
             public_key: request.public_key().clone(),
@@ -91,7 +91,7 @@ impl Reconcile for Signer {
                     "status": "True",
                     "reason": "SignerValidationFailure",
                     "message": why,
-                    "lastUpdateTime": Time::now().to_string(),
+                    "lastUpdateTime": Time::from(self.requests.clock().now()).to_string(),
                 }),
             ),
             Some(Ok(())) => match self.issue(&request, &usages, stored["spec"]["expirationSeconds"].as_i64()) {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{StrategyExtensions, Typed};
-use crate::feature::Features;
+use crate::environment::Environment;
 use crate::field_error::FieldErrors;
 use crate::resource::Completion;
 use crate::resource::object::{Object, Resource};
@@ -12,9 +12,9 @@ use crate::resource::object::{Object, Resource};
 ///
 /// Unless stated otherwise, each function expects an object of the kind and ignores any other.
 pub trait ExtensionHooks: Send + Sync {
-    /// See [`StrategyExtensions::set_gated_defaults`].
-    fn set_gated_defaults(&self, object: &mut dyn Object, features: &Features) {
-        let _ = (object, features);
+    /// See [`StrategyExtensions::set_server_defaults`].
+    fn set_server_defaults(&self, object: &mut dyn Object, environment: &Environment) {
+        let _ = (object, environment);
     }
 
     /// See [`StrategyExtensions::prepare_bookmark`].
@@ -93,9 +93,9 @@ pub struct NoExtensions;
 impl ExtensionHooks for NoExtensions {}
 
 impl<R: Resource + StrategyExtensions> ExtensionHooks for Typed<R> {
-    fn set_gated_defaults(&self, object: &mut dyn Object, features: &Features) {
+    fn set_server_defaults(&self, object: &mut dyn Object, environment: &Environment) {
         if let Some(object) = object.downcast_mut::<R>() {
-            StrategyExtensions::set_gated_defaults(object, features);
+            StrategyExtensions::set_server_defaults(object, environment);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Behaviour of built-in kinds that a [`Strategy`] does not cover.
 
 use super::{ExtensionHooks, NoExtensions, Strategy, Typed, UpdateStep, update_order};
-use crate::feature::Features;
+use crate::environment::Environment;
 use crate::field_error::FieldErrors;
 use crate::resource::object::{Object, Resource};
 use crate::resource::{Completion, FieldLabels};
@@ -47,9 +47,9 @@ pub trait StrategyExtensions: Strategy {
     /// deleted first. Failed preconditions are worded differently for these kinds.
     const PHASED_DELETION: bool = Extensions::NONE.phased_deletion;
 
-    /// Sets defaults that depend on `features`; all other defaults are already set.
-    fn set_gated_defaults(&mut self, features: &Features) {
-        let _ = features;
+    /// Sets defaults that depend on the features or the clock of the server; all other defaults are already set.
+    fn set_server_defaults(&mut self, environment: &Environment) {
+        let _ = environment;
     }
 
     /// Sets the fields that the object of a bookmark always contains because they cannot be absent in kube-apiserver's

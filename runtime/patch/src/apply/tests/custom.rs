@@ -61,7 +61,7 @@ fn preserved_fields_at_the_root_can_be_applied() {
         object.meta_mut().managed_fields = outcome.managed_fields;
         planesmith_machinery::defaulting::set_defaults(
             &mut *object,
-            planesmith_machinery::feature::Features::defaults(),
+            planesmith_machinery::environment::Environment::defaults(),
         );
         let tracked = track_write(Some(&*live), &mut *object, &write_by("c"), &Scheme::new());
         tracked.expect("fields");

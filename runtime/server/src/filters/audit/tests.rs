@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Request;
 use planesmith_access::audit::{Event, Failed, Policy, Sink};
+use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::feature::Features;
 use tokio::sync::Notify;
 
@@ -69,6 +70,7 @@ impl Server {
             policy: Policy::parse(policy.as_bytes()).unwrap(),
             sinks: vec![Arc::clone(&sink) as Arc<dyn Sink>],
             meter: Arc::new(NoMeter),
+            clock: Arc::new(SystemClock),
         };
         let context = Arc::new(AuditContext {
             audit: Arc::new(audit),

@@ -1,5 +1,7 @@
 //! Certificates of both sides.
 
+use planesmith_machinery::clock::Clock;
+use planesmith_machinery::clock::SystemClock;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 use rustls::{SignatureScheme, SupportedProtocolVersion};
@@ -82,6 +84,7 @@ impl Pki {
             proxy_authorities: Vec::new(),
             named: Vec::new(),
             parameters,
+            clock: Arc::new(SystemClock),
         };
         Tls::open(files).unwrap()
     }
@@ -354,7 +357,7 @@ async fn renewed_certificates_are_used_for_new_connections() {
 
 fn set_modified(path: &Path, seconds: u64) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
-    file.set_modified(SystemTime::now() + Duration::from_secs(seconds))
+    file.set_modified(SystemClock.now() + Duration::from_secs(seconds))
         .unwrap();
 }
 
@@ -369,6 +372,7 @@ fn wrong_files_are_named() {
             proxy_authorities: Vec::new(),
             named: Vec::new(),
             parameters: TlsParameters::default(),
+            clock: Arc::new(SystemClock),
         };
         Tls::open(files).unwrap_err().to_string()
     };

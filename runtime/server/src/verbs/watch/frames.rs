@@ -262,7 +262,8 @@ impl Frames {
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
                 let columns = !self.columns_sent.swap(true, Ordering::Relaxed);
-                let mut table = table::of_one(self.endpoint.kind(), subject, encodings, self.row_object, columns)?;
+                let (facts, now) = (self.endpoint.kind(), self.endpoint.now());
+                let mut table = table::of_one(facts, subject, encodings, self.row_object, now, columns)?;
                 if self.output.beta {
                     table = in_beta(&table);
                 }
