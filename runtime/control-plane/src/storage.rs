@@ -136,6 +136,7 @@ fn embedded_store(program: &Program, options: &Options) -> Result<EmbeddedStore>
             check_restored(&options.data_dir)?;
             let folder = store_dir(options);
             let log = SledLog::open(&folder).with_context(|| format!("the store in {}", folder.display()))?;
+            let log = log.with_clock(Arc::clone(&options.clock));
             Ok(EmbeddedStore {
                 log: Arc::new(log.accepting_loss(options.store_accept_data_loss)),
                 place: format!("{} (sled)", folder.display()),
