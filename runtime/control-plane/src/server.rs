@@ -234,7 +234,7 @@ impl Opened {
             storage: storage.clone(),
             tracer,
             audit,
-            record: record(program, self, &url),
+            record: record(program, options, self, &url),
             data_dir: options.data_dir.clone(),
             served,
             // The next command may be typed in another folder.
@@ -294,7 +294,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
 }
 
 /// Returns the record of the running server that the command `status` reads.
-fn record(program: &Program, opened: &Opened, url: &str) -> Running {
+fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> Running {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let store = &opened.store.place;
     let identity = &opened.identity;
