@@ -9,6 +9,7 @@ use x509_cert::der::Decode as _;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::oid::db::{rfc5912, rfc8410};
 
+use super::decode;
 use super::pem::CERTIFICATE;
 
 const PRIVATE_KEY: &str = "PRIVATE KEY";
@@ -46,7 +47,7 @@ pub(crate) fn key_pair_complaint(certificate: &[u8], key: &[u8]) -> Option<Strin
 fn pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
     let certificate = first_certificate(certificate)?;
     let key = first_key(key)?;
-    let certificate = Certificate::from_der(&certificate).map_err(|_| "x509: malformed certificate")?;
+    let certificate = decode::<Certificate>(&certificate).map_err(|_| "x509: malformed certificate")?;
     let key = parse_key(&key).ok_or("tls: failed to parse private key")?;
     let public = certificate.tbs_certificate.subject_public_key_info;
     let algorithm = Algorithm::from_oid(public.algorithm.oid).ok_or("tls: unknown public key algorithm")?;

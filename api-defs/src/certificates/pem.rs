@@ -7,8 +7,9 @@ mod requests;
 use planesmith_machinery::pem::{Block, blocks};
 #[cfg(feature = "apiextensions")]
 use x509_cert::Certificate;
+
 #[cfg(feature = "apiextensions")]
-use x509_cert::der::Decode as _;
+use super::decode;
 
 #[cfg(feature = "kubernetes")]
 pub(super) use requests::{anchors_complaints, certificates_complaint, request_complaint};
@@ -39,7 +40,7 @@ pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
 
 #[cfg(feature = "apiextensions")]
 fn is_certificate(block: &Block) -> bool {
-    Certificate::from_der(&block.contents).is_ok()
+    decode::<Certificate>(&block.contents).is_ok()
 }
 
 #[cfg(test)]

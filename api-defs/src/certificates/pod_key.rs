@@ -10,7 +10,7 @@ use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::request::CertReq;
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
-use super::request_signature;
+use super::{decode, request_signature};
 
 /// Legal sizes of an RSA modulus, in bits.
 const MODULI: [usize; 2] = [3072, 4096];
@@ -43,7 +43,7 @@ impl Key {
 
 /// Returns the key of a stub request if it contains nothing else and is signed with the key.
 pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
-    let request = CertReq::from_der(der).map_err(|_| Flaw::Unreadable)?;
+    let request = decode::<CertReq>(der).map_err(|_| Flaw::Unreadable)?;
     let info = &request.info.public_key;
     check(info)?;
     request_signature::verify(&request, der).map_err(|_| Flaw::Proof)?;
@@ -52,7 +52,7 @@ pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
 
 /// Returns the key if `proof` is its signature of `text`.
 pub(super) fn proven(der: &[u8], text: &str, proof: &[u8]) -> Result<Key, Flaw> {
-    let info = SubjectPublicKeyInfoOwned::from_der(der).map_err(|_| Flaw::Unreadable)?;
+    let info = decode::<SubjectPublicKeyInfoOwned>(der).map_err(|_| Flaw::Unreadable)?;
     let algorithm = check(&info)?.ok_or(Flaw::Proof)?;
     UnparsedPublicKey::new(algorithm, info.subject_public_key.raw_bytes())
         .verify(text.as_bytes(), proof)

@@ -294,8 +294,9 @@ fn write_pair(pair: &CertificatePair, certificate: &str, key: &CertificateKey) -
 
 /// Returns the beginning and the end of a validity of `life` from `now` on.
 fn life(life: Duration, now: SystemTime) -> (SystemTime, SystemTime) {
-    // Clocks of clients may be slow.
-    (now - Duration::from_secs(300), now + life)
+    // Clocks of clients may be slow. Certificates have no times before 1970.
+    let begin = now.checked_sub(Duration::from_secs(300)).unwrap_or(now);
+    (begin.max(SystemTime::UNIX_EPOCH), now + life)
 }
 
 /// True if a certificate needs no renewal soon after `now`.

@@ -4,22 +4,22 @@
 //! read them. Only the client's own certificate and trusted authorities may be of such a version: every certificate
 //! between the two is of version 3 and is marked as an authority.
 
+use planesmith_access::authentication::CertificateParts;
+use planesmith_machinery::der::{Element, SEQUENCE, content, elements, has_small_sets};
 use rustls::CertificateError;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use x509_cert::der::asn1::AnyRef;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 use x509_cert::der::oid::db::rfc5280::{ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH};
 use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier};
-use x509_cert::der::{Decode as _, Encode as _, Reader as _, SliceReader};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName};
-use x509_cert::{Certificate, Version};
 
 use crate::trust_anchors::check_validity;
 
-const SEQUENCE: u8 = 0x30;
 const BIT_STRING: u8 = 0x03;
 
 /// Maximum number of certificates between the client's and the trusted authority.
@@ -31,24 +31,13 @@ const MAX_SIGNATURES: usize = 50;
 
 /// True if a certificate has no version 3, so that the usual verification does not read it.
 pub(crate) fn is_early(der: &[u8]) -> bool {
-    let parsed = Certificate::from_der(der);
-    parsed.is_ok_and(|certificate| is_early_version(&certificate))
-}
-
-fn is_early_version(certificate: &Certificate) -> bool {
-    matches!(certificate.tbs_certificate.version, Version::V1 | Version::V2)
+    CertificateParts::read(der).is_some_and(|parts| parts.is_early)
 }
 
 /// Algorithm identifier and bits of the key in a certificate.
 pub(crate) fn public_key(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    key_of(&Certificate::from_der(der).ok()?)
-}
-
-fn key_of(certificate: &Certificate) -> Option<(Vec<u8>, Vec<u8>)> {
-    let key = &certificate.tbs_certificate.subject_public_key_info;
-    let algorithm = key.algorithm.to_der().ok()?;
-    let bits = key.subject_public_key.as_bytes()?;
-    Some((AnyRef::from_der(&algorithm).ok()?.value().to_vec(), bits.to_vec()))
+    let parts = CertificateParts::read(der)?;
+    Some((parts.key_algorithm.to_vec(), parts.key.to_vec()))
 }
 
 /// Verifies that a chain of `intermediates` leads from a client's certificate to one of `authorities`.
@@ -65,7 +54,8 @@ pub(crate) fn verify(
 ) -> Result<(), CertificateError> {
     let leaf = Link::parse(own).ok_or(CertificateError::BadEncoding)?;
     // Extensions exist since version 3.
-    if !is_early_version(&leaf.certificate) || leaf.certificate.tbs_certificate.extensions.is_some() {
+    let extensions = leaf.certificate.tbs_certificate.extensions.as_ref();
+    if !leaf.parts.is_early || extensions.is_some_and(|extensions| !extensions.is_empty()) {
         return Err(CertificateError::BadEncoding);
     }
     check_validity(&leaf.certificate.tbs_certificate, now)?;
@@ -83,8 +73,7 @@ pub(crate) fn verify(
 #[derive(Clone)]
 struct Link<'a> {
     certificate: Certificate,
-    /// The part that is signed, as it was encoded.
-    signed: &'a [u8],
+    parts: CertificateParts<'a>,
     /// Content of the identifier of its signature algorithm.
     signed_with: &'a [u8],
 }
@@ -141,7 +130,7 @@ impl Search<'_> {
         below: usize,
         is_intermediate: bool,
     ) -> Option<Result<(), CertificateError>> {
-        if child.certificate.tbs_certificate.issuer != issuer.certificate.tbs_certificate.subject {
+        if child.parts.issuer != issuer.parts.subject {
             return None;
         }
         if !self.has_signed(child, issuer) {
@@ -153,16 +142,15 @@ impl Search<'_> {
 
     fn has_signed(&mut self, child: &Link<'_>, issuer: &Link<'_>) -> bool {
         let signature = child.certificate.signature.as_bytes();
-        let (Some((key_algorithm, key)), Some(signature)) = (key_of(&issuer.certificate), signature) else {
-            return false;
-        };
+        let Some(signature) = signature else { return false };
+        let CertificateParts { key_algorithm, key, .. } = issuer.parts;
         let mut fitting = self.algorithms.all.iter().filter(|algorithm| {
             algorithm.signature_alg_id().as_ref() == child.signed_with
-                && algorithm.public_key_alg_id().as_ref() == key_algorithm.as_slice()
+                && algorithm.public_key_alg_id().as_ref() == key_algorithm
         });
         fitting.any(|algorithm| {
             self.signatures += 1;
-            self.signatures <= MAX_SIGNATURES && algorithm.verify_signature(&key, child.signed, signature).is_ok()
+            self.signatures <= MAX_SIGNATURES && algorithm.verify_signature(key, child.parts.signed, signature).is_ok()
         })
     }
 }
@@ -170,17 +158,26 @@ impl Search<'_> {
 impl<'a> Link<'a> {
     /// Reads a certificate without trailing bytes, whose algorithm is the same inside and outside of the signed part.
     fn parse(der: &'a [u8]) -> Option<Self> {
+        let parts = CertificateParts::read(der).filter(|_| has_small_sets(der))?;
         let certificate = Certificate::from_der(der).ok()?;
-        let mut all = whole_parts(der);
-        let ((signed, _), (_, signed_with)) = (all.next()?, all.next()?);
+        let all = elements(content(der, SEQUENCE)?)?;
+        let [
+            _,
+            Element {
+                content: signed_with, ..
+            },
+            _,
+        ] = *all.as_slice()
+        else {
+            return None;
+        };
         // The part outside of the signature is compared, too, so that a certificate has one encoding.
-        let is_whole = tags(der) == [SEQUENCE, SEQUENCE, BIT_STRING]
-            && der.first() == Some(&SEQUENCE)
+        let is_whole = all.iter().map(|part| part.tag).eq([SEQUENCE, SEQUENCE, BIT_STRING])
             && certificate.signature.as_bytes().is_some()
             && certificate.tbs_certificate.signature == certificate.signature_algorithm;
         is_whole.then_some(Self {
             certificate,
-            signed,
+            parts,
             signed_with,
         })
     }
@@ -195,7 +192,7 @@ impl<'a> Link<'a> {
         let constraints = certificate.get::<BasicConstraints>().map_err(malformed)?;
         let is_authority = match &constraints {
             Some((_, constraints)) => constraints.ca,
-            None => is_early_version(&self.certificate) && !is_intermediate,
+            None => self.parts.is_early && !is_intermediate,
         };
         let max_below = constraints.and_then(|(_, constraints)| constraints.path_len_constraint);
         let is_too_deep = max_below.is_some_and(|max| below > usize::from(max));
@@ -238,21 +235,6 @@ fn is_understood(extension: &Extension) -> bool {
     limits.is_ok_and(|limits| {
         let all = [limits.permitted_subtrees, limits.excluded_subtrees];
         !all.iter().flatten().flatten().any(concerns_client)
-    })
-}
-
-/// The first bytes of the parts of a DER sequence.
-fn tags(der: &[u8]) -> Vec<u8> {
-    whole_parts(der).filter_map(|(part, _)| part.first().copied()).collect()
-}
-
-/// The parts of a DER sequence with their headers, and their contents.
-fn whole_parts(der: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut rest = AnyRef::from_der(der).map_or(&[][..], |sequence| sequence.value());
-    std::iter::from_fn(move || {
-        let whole = SliceReader::new(rest).ok()?.tlv_bytes().ok()?;
-        rest = &rest[whole.len()..];
-        Some((whole, AnyRef::from_der(whole).ok()?.value()))
     })
 }
 

@@ -86,7 +86,8 @@ fn check(certificate: &CertificateDer<'_>, now: UnixTime, usage: ObjectIdentifie
     let parsed = Certificate::from_der(certificate).map_err(|_| CertificateError::BadEncoding)?;
     let parsed = parsed.tbs_certificate;
     check_validity(&parsed, now)?;
-    let usages = parsed.get::<ExtendedKeyUsage>().ok().flatten();
+    let usages = parsed.get::<ExtendedKeyUsage>();
+    let usages = usages.map_err(|_| CertificateError::BadEncoding)?;
     match usages.is_none_or(|(_, usages)| {
         usages
             .0

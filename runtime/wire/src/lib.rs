@@ -7,6 +7,7 @@
 //! envelope), [`scalar`] (leaves with a form of their own) and the leaves, then texts: names, patterns, paths, formats of Go.
 
 pub mod cbor;
+pub mod der;
 pub mod duration;
 pub mod go_base64;
 pub mod go_format;

@@ -51,6 +51,8 @@ pub fn first(text: &[u8], label: &str) -> Option<Vec<u8>> {
 /// A block whose end was not read yet.
 struct Open<'a> {
     label: &'a [u8],
+    /// True until the first line that is not a header.
+    in_headers: bool,
     has_headers: bool,
     base64: Vec<u8>,
 }
@@ -59,15 +61,17 @@ impl<'a> Open<'a> {
     fn new(label: &'a [u8]) -> Self {
         Self {
             label,
+            in_headers: true,
             has_headers: false,
             base64: Vec::new(),
         }
     }
 
     fn add(&mut self, line: &[u8]) {
-        if self.base64.is_empty() && line.contains(&b':') {
+        if self.in_headers && line.contains(&b':') {
             self.has_headers = true;
         } else {
+            self.in_headers = false;
             self.base64.extend(line.iter().filter(|byte| !b" \t".contains(byte)));
         }
     }

@@ -1,5 +1,6 @@
 //! Requests for certificates, issued certificates and trust anchors, in PEM.
 
+use planesmith_machinery::der::has_small_sets;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::pem::{Block, blocks};
 use x509_cert::Certificate;
@@ -8,6 +9,7 @@ use x509_cert::ext::pkix::BasicConstraints;
 use x509_cert::request::CertReq;
 
 use super::CERTIFICATE;
+use crate::certificates::decode;
 use crate::certificates::request_signature::{SignatureFlaw, verify};
 
 const REQUEST: &str = "CERTIFICATE REQUEST";
@@ -18,7 +20,7 @@ pub(in crate::certificates) fn request_complaint(pem: &[u8]) -> Option<String> {
     let Some(block) = block.filter(|block| block.label == REQUEST) else {
         return Some(format!("PEM block type must be {REQUEST}"));
     };
-    match CertReq::from_der(&block.contents) {
+    match decode::<CertReq>(&block.contents) {
         Err(problem) if matches!(problem.kind(), ErrorKind::TrailingData { .. }) => {
             Some("asn1: syntax error: trailing data".to_owned())
         }
@@ -57,7 +59,8 @@ pub(in crate::certificates) fn certificates_complaint(pem: &[u8]) -> Option<Stri
 
 /// True if there are certificates in `der`, one behind the other, and nothing else.
 fn are_certificates(der: &[u8]) -> bool {
-    let Ok(mut reader) = SliceReader::new(der) else {
+    let reader = SliceReader::new(der).ok().filter(|_| has_small_sets(der));
+    let Some(mut reader) = reader else {
         return false;
     };
     while !reader.is_finished() {
@@ -104,7 +107,7 @@ fn anchor_complaint(block: &Block) -> Option<String> {
     if block.has_headers {
         return Some("has PEM block headers".to_owned());
     }
-    let constraints = Certificate::from_der(&block.contents)
+    let constraints = decode::<Certificate>(&block.contents)
         .and_then(|certificate| certificate.tbs_certificate.get::<BasicConstraints>());
     match constraints {
         Ok(Some((_, constraints))) if constraints.ca => None,

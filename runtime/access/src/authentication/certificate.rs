@@ -7,10 +7,8 @@ use planesmith_machinery::clock::Clock;
 use planesmith_machinery::hex;
 use ring::digest::{SHA256, digest};
 use thiserror::Error;
-use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
 
-use super::{AuthenticationResult, Authenticator, Credentials, Subject, authenticated};
+use super::{AuthenticationResult, Authenticator, CertificateParts, Credentials, Subject, authenticated};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -51,9 +49,8 @@ impl ClientCertificate {
     ///
     /// The certificate is malformed, or its subject has an empty UID or several.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
-        let certificate = Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let certificate = certificate.tbs_certificate;
-        let subject = Subject::read(&certificate.subject).ok_or(CertificateError::Malformed)?;
+        let parts = CertificateParts::read(der).ok_or(CertificateError::Malformed)?;
+        let subject = Subject::read(parts.subject).ok_or(CertificateError::Malformed)?;
         if subject.common_name.is_empty() {
             return Ok(Self::Nameless);
         }
@@ -71,7 +68,7 @@ impl ClientCertificate {
         };
         Ok(Self::Trusted {
             user: authenticated(user),
-            not_after: certificate.validity.not_after.to_system_time(),
+            not_after: parts.not_after().ok_or(CertificateError::Malformed)?,
         })
     }
 }

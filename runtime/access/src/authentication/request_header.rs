@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use planesmith_machinery::clock::Clock;
-use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
 
-use super::{AuthenticationResult, Authenticator, CertificateError, Credentials, Subject, authenticated};
+use super::{
+    AuthenticationResult, Authenticator, CertificateError, CertificateParts, Credentials, Subject, authenticated,
+};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -30,12 +30,11 @@ impl ProxyCertificate {
     ///
     /// The certificate is malformed.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
-        let certificate = Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let certificate = certificate.tbs_certificate;
-        let subject = Subject::read(&certificate.subject).ok_or(CertificateError::Malformed)?;
+        let parts = CertificateParts::read(der).ok_or(CertificateError::Malformed)?;
+        let subject = Subject::read(parts.subject).ok_or(CertificateError::Malformed)?;
         Ok(Self {
             name: subject.common_name,
-            not_after: certificate.validity.not_after.to_system_time(),
+            not_after: parts.not_after().ok_or(CertificateError::Malformed)?,
         })
     }
 }

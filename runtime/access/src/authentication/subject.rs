@@ -1,9 +1,7 @@
 //! The subject of certificates and certificate requests.
 
-use x509_cert::der::asn1::Any;
+use planesmith_machinery::der::{Element, SEQUENCE, SET, content, elements};
 use x509_cert::der::oid::{ObjectIdentifier, db};
-use x509_cert::der::{Tag, Tagged as _};
-use x509_cert::name::Name;
 
 /// The parts of a distinguished name that identify a user.
 ///
@@ -23,42 +21,71 @@ pub struct Subject {
 const UID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57683.2");
 
 impl Subject {
-    /// Reads a distinguished name; `None` if a relevant part is not a valid string.
+    /// Reads the subject of a certificate request; `None` if it is malformed.
     #[must_use]
-    pub fn read(name: &Name) -> Option<Self> {
-        let all = |attribute: ObjectIdentifier| {
-            let parts = name.0.iter().flat_map(|parts| parts.0.iter());
-            let parts = parts.filter(|part| part.oid == attribute);
-            parts
-                .map(|part| attribute_text(&part.value))
-                .collect::<Option<Vec<String>>>()
+    pub fn of_request(der: &[u8]) -> Option<Self> {
+        let info = *elements(content(der, SEQUENCE)?)?.first()?;
+        let name = *elements(info.content)?.get(1)?;
+        Self::read(name.whole)
+    }
+
+    /// Reads a distinguished name; `None` if it is malformed, or a relevant part is not a valid string. Parts keep the order in
+    /// which they are encoded, also those that belong together.
+    #[must_use]
+    pub fn read(name: &[u8]) -> Option<Self> {
+        let mut subject = Self {
+            common_name: String::new(),
+            organizations: Vec::new(),
+            uids: Vec::new(),
         };
-        Some(Self {
-            common_name: all(db::rfc4519::CN)?.pop().unwrap_or_default(),
-            organizations: all(db::rfc4519::O)?,
-            uids: all(UID)?,
-        })
+        for parts in elements(content(name, SEQUENCE)?)? {
+            for part in elements(parts.content).filter(|_| parts.tag == SET)? {
+                let [attribute, value] = *elements(part.content).filter(|_| part.tag == SEQUENCE)?.as_slice() else {
+                    return None;
+                };
+                let is = |oid: ObjectIdentifier| attribute.tag == OID && attribute.content == oid.as_bytes();
+                if is(db::rfc4519::CN) {
+                    subject.common_name = attribute_text(value)?;
+                } else if is(db::rfc4519::O) {
+                    subject.organizations.push(attribute_text(value)?);
+                } else if is(UID) {
+                    subject.uids.push(attribute_text(value)?);
+                }
+            }
+        }
+        Some(subject)
     }
 }
 
+/// Tag of an object identifier.
+const OID: u8 = 0x06;
+
 /// Returns the text of a value if it has a string type that Go supports and contains only valid characters.
-fn attribute_text(value: &Any) -> Option<String> {
-    let bytes = value.value();
+fn attribute_text(value: Element<'_>) -> Option<String> {
+    let bytes = value.content;
     let ascii = |is_allowed: fn(u8) -> bool| {
         let allowed = bytes.iter().all(|byte| is_allowed(*byte));
         allowed.then(|| bytes.iter().copied().map(char::from).collect())
     };
-    match value.tag() {
-        Tag::Utf8String => String::from_utf8(bytes.to_vec()).ok(),
-        Tag::PrintableString => ascii(is_printable),
-        Tag::Ia5String => ascii(|byte| byte.is_ascii()),
-        Tag::NumericString => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
+    match value.tag {
+        UTF8 => String::from_utf8(bytes.to_vec()).ok(),
+        PRINTABLE => ascii(is_printable),
+        IA5 => ascii(|byte| byte.is_ascii()),
+        NUMERIC => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
         // Commonly treated as Latin-1.
-        Tag::TeletexString => ascii(|_| true),
-        Tag::BmpString => from_ucs2(bytes),
+        T61 => ascii(|_| true),
+        BMP => from_ucs2(bytes),
         _ => None,
     }
 }
+
+/// Tags of strings.
+const UTF8: u8 = 0x0c;
+const NUMERIC: u8 = 0x12;
+const PRINTABLE: u8 = 0x13;
+const T61: u8 = 0x14;
+const IA5: u8 = 0x16;
+const BMP: u8 = 0x1e;
 
 /// The characters of a `PrintableString`, plus `*` and `&`, which are common although not allowed.
 fn is_printable(byte: u8) -> bool {
@@ -82,16 +109,7 @@ fn from_ucs2(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use x509_cert::der::Decode as _;
-
     use super::*;
-
-    const UTF8: u8 = 0x0c;
-    const NUMERIC: u8 = 0x12;
-    const PRINTABLE: u8 = 0x13;
-    const T61: u8 = 0x14;
-    const IA5: u8 = 0x16;
-    const BMP: u8 = 0x1e;
 
     fn der(tag: u8, content: &[u8]) -> Vec<u8> {
         [&[tag, u8::try_from(content.len()).unwrap()], content].concat()
@@ -105,7 +123,7 @@ mod tests {
             der(0x31, &der(0x30, &pair))
         });
         let name = der(0x30, &parts.collect::<Vec<_>>().concat());
-        let subject = Subject::read(&Name::from_der(&name).ok()?)?;
+        let subject = Subject::read(&name)?;
         Some((subject.common_name, subject.organizations))
     }
 
@@ -124,6 +142,25 @@ mod tests {
             assert_eq!(read, Some(("last".to_owned(), vec![expected.to_owned()])));
         }
         assert_eq!(read(&[]), Some((String::new(), Vec::new())));
+    }
+
+    #[test]
+    fn parts_keep_their_order_and_their_repetitions() {
+        let part = |kind: u8, value: &[u8]| der(0x30, &[der(0x06, &[0x55, 0x04, kind]), der(UTF8, value)].concat());
+        let parts = [
+            part(10, b"z"),
+            part(3, b"zeta"),
+            part(10, b"a"),
+            part(10, b"z"),
+            part(3, b"adam"),
+        ];
+        let name = der(0x30, &der(0x31, &parts.concat()));
+        let subject = Subject::read(&name).unwrap();
+        assert_eq!(
+            (&*subject.common_name, subject.organizations),
+            ("adam", vec!["z".into(), "a".into(), "z".into()])
+        );
+        assert_eq!(Subject::read(&name[..name.len() - 1]), None);
     }
 
     #[test]

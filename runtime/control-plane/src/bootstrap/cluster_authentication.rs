@@ -129,7 +129,7 @@ fn is_valid(der: &[u8], now: SystemTime) -> bool {
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     const END: &str = "-----END CERTIFICATE-----";
     let blocks = text.split_inclusive(END).filter(|block| block.ends_with(END));
-    blocks.filter_map(|block| Some(&block[block.find("-----BEGIN CERTIFICATE-----")?..]))
+    blocks.filter_map(|block| Some(&block[block.rfind("-----BEGIN CERTIFICATE-----")?..]))
 }
 
 #[cfg(test)]

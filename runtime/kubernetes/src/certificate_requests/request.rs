@@ -1,7 +1,7 @@
 //! A request for a certificate (PKCS #10).
 
 use planesmith_access::authentication::Subject;
-use planesmith_api_defs::certificates::request_signature;
+use planesmith_api_defs::certificates::{self, request_signature};
 use planesmith_machinery::pem;
 use x509_cert::der::oid::AssociatedOid as _;
 use x509_cert::der::{Decode as _, Encode as _};
@@ -32,9 +32,9 @@ impl Request {
     /// The part that cannot be parsed.
     pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
         let der = pem::first(text, LABEL).ok_or_else(|| format!("PEM block type must be {LABEL}"))?;
-        let parsed = CertReq::from_der(&der).map_err(|error| error.to_string())?;
+        let parsed: CertReq = certificates::decode(&der).map_err(|error| error.to_string())?;
         let names = names_of(&parsed).map_err(|error| error.to_string())?;
-        let user = Subject::read(&parsed.info.subject);
+        let user = Subject::of_request(&der);
         Ok(Self {
             user: user.ok_or("x509: invalid RDNSequence: invalid attribute value")?,
             parsed,

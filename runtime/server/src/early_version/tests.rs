@@ -19,8 +19,10 @@ fn encoded(tag: u8, content: &[u8]) -> Vec<u8> {
         Ok(length @ ..=127) => out.push(length),
         Ok(length) => out.extend([0x81, length]),
         Err(_) => {
-            out.push(0x82);
-            out.extend(u16::try_from(content.len()).expect("a small certificate").to_be_bytes());
+            let length = u32::try_from(content.len()).expect("a certificate").to_be_bytes();
+            let leading = length.iter().take_while(|digit| **digit == 0).count();
+            out.push(0x84 - leading as u8);
+            out.extend(&length[leading..]);
         }
     }
     out.extend(content);
@@ -29,9 +31,13 @@ fn encoded(tag: u8, content: &[u8]) -> Vec<u8> {
 
 /// The same certificate in version 1, without version and extensions, signed by `issuer`.
 pub(crate) fn as_version_one(certificate: &CertificateDer<'_>, issuer: &impl SigningKey) -> CertificateDer<'static> {
-    let parts: Vec<&[u8]> = whole_parts(certificate).map(|(part, _)| part).collect();
-    let signed = whole_parts(parts[0]).map(|(part, _)| part);
+    let parts = |whole| {
+        let elements = elements(content(whole, SEQUENCE).unwrap()).unwrap();
+        elements.iter().map(|part| part.whole).collect::<Vec<&[u8]>>()
+    };
+    let (signed, parts) = (parts(parts(certificate)[0]), parts(certificate));
     let signed: Vec<u8> = signed
+        .into_iter()
         .filter(|part| ![0xa0, 0xa3].contains(&part[0]))
         .flatten()
         .copied()
@@ -192,6 +198,28 @@ fn chains_are_no_longer_than_their_authorities_allow() {
         second.certificate.clone(),
     ];
     assert!(check(&first.client(), &around, std::slice::from_ref(&ROOT.certificate)).is_err());
+}
+
+#[test]
+fn names_with_many_parts_are_not_decoded() {
+    let own = ROOT.client();
+    let fields = |whole: &[u8]| -> Vec<Vec<u8>> {
+        let elements = elements(content(whole, SEQUENCE).unwrap()).unwrap();
+        elements.iter().map(|part| part.whole.to_vec()).collect()
+    };
+    let mut all = fields(&own);
+    let mut signed = fields(&all[0]);
+    // In an order that a decoder sorts most slowly.
+    let parts = (0..5000_u16).rev().flat_map(|number| {
+        let value = encoded(0x04, &number.to_be_bytes());
+        encoded(SEQUENCE, &[encoded(0x06, &[0x55, 4, 3]), value].concat())
+    });
+    let name = encoded(0x31, &parts.collect::<Vec<u8>>());
+    let subject = signed.len() - 2;
+    signed[subject] = encoded(SEQUENCE, &name);
+    all[0] = encoded(SEQUENCE, &signed.concat());
+    let own: CertificateDer<'_> = encoded(SEQUENCE, &all.concat()).into();
+    assert!(is_early(&own) && Link::parse(&own).is_none());
 }
 
 #[test]

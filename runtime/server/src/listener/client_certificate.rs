@@ -11,10 +11,9 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
-
-use super::TlsError;
 use x509_cert::der::oid::db::rfc5280::ID_KP_CLIENT_AUTH;
 
+use super::TlsError;
 use crate::connection::Connection;
 use crate::early_version;
 use crate::signatures::Signatures;

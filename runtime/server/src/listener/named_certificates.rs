@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use planesmith_access::authentication::Subject;
+use planesmith_access::authentication::{CertificateParts, Subject};
 use rustls::pki_types::CertificateDer;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -100,8 +100,8 @@ impl ResolvesServerCert for CertificatesByName {
 }
 
 /// Returns the names in a certificate, in lower case.
-fn names_in(certificate: &CertificateDer<'_>) -> Vec<String> {
-    let Ok(certificate) = Certificate::from_der(certificate) else {
+fn names_in(der: &CertificateDer<'_>) -> Vec<String> {
+    let Ok(certificate) = Certificate::from_der(der) else {
         return Vec::new();
     };
     let certificate = certificate.tbs_certificate;
@@ -111,7 +111,8 @@ fn names_in(certificate: &CertificateDer<'_>) -> Vec<String> {
         GeneralName::DnsName(name) => Some(name.as_str().to_lowercase()),
         _ => None,
     });
-    let common = Subject::read(&certificate.subject).map(|subject| subject.common_name.to_lowercase());
+    let subject = CertificateParts::read(der).and_then(|parts| Subject::read(parts.subject));
+    let common = subject.map(|subject| subject.common_name.to_lowercase());
     common.into_iter().filter(|name| !name.is_empty()).chain(dns).collect()
 }
 

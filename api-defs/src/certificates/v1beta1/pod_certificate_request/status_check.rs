@@ -4,7 +4,6 @@ use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::pem::{Block, blocks};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
-use x509_cert::der::Decode as _;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::time::Time as CertificateTime;
@@ -12,6 +11,7 @@ use x509_cert::{Certificate, TbsCertificate};
 
 use super::key_check::omitted;
 use super::{PodCertificateRequest, PodCertificateRequestStatus};
+use crate::certificates::decode;
 use crate::certificates::pem::CERTIFICATE;
 use crate::certificates::pod_key::Key;
 
@@ -224,7 +224,7 @@ impl PodCertificateRequestStatus {
 }
 
 fn certificate(der: &[u8]) -> Option<TbsCertificate> {
-    Some(Certificate::from_der(der).ok()?.tbs_certificate)
+    Some(decode::<Certificate>(der).ok()?.tbs_certificate)
 }
 
 /// Reports subject alternative names that certificate parsers reject.
