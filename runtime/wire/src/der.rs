@@ -55,7 +55,7 @@ pub fn content(bytes: &[u8], tag: u8) -> Option<&[u8]> {
 }
 
 /// True if no set in `bytes` has more than 64 elements: a decoder can read untrusted bytes in a time that is linear in their
-/// number. What is no DER is left to the decoder.
+/// number. Bytes that are not DER are left to the decoder.
 #[must_use]
 pub fn has_small_sets(bytes: &[u8]) -> bool {
     are_small(bytes, false, 0)
