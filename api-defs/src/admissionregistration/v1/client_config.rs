@@ -3,7 +3,7 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::validation::{WebhookService, check_webhook_service, check_webhook_url};
+use planesmith_machinery::validation::{WebhookService, check_webhook_address};
 
 /// Default port of a service.
 const PORT: i32 = 443;
@@ -47,18 +47,12 @@ impl WebhookClientConfig {
     }
 
     pub(super) fn check(&self, errors: &mut FieldErrors) {
-        match (&self.url, &self.service) {
-            (Some(url), None) => check_webhook_url(&mut errors.at("clientConfig.url"), url),
-            (None, Some(service)) => {
-                let service = WebhookService {
-                    namespace: &service.namespace,
-                    name: &service.name,
-                    path: service.path.as_deref(),
-                    port: service.port.unwrap_or_default(),
-                };
-                check_webhook_service(&mut errors.at("clientConfig.service"), service);
-            }
-            _ => errors.required("clientConfig", "exactly one of url or service is required"),
-        }
+        let service = self.service.as_ref().map(|service| WebhookService {
+            namespace: &service.namespace,
+            name: &service.name,
+            path: service.path.as_deref(),
+            port: service.port.unwrap_or_default(),
+        });
+        check_webhook_address(errors, "clientConfig", self.url.as_deref(), service);
     }
 }

@@ -18,8 +18,22 @@ pub struct WebhookService<'a> {
     pub port: i32,
 }
 
+/// Reports errors of the address of a webhook, which is a URL or a service, at `field`.
+pub fn check_webhook_address(
+    errors: &mut FieldErrors,
+    field: &str,
+    url: Option<&str>,
+    service: Option<WebhookService<'_>>,
+) {
+    match (url, service) {
+        (Some(url), None) => check_url(&mut errors.at(&format!("{field}.url")), url),
+        (None, Some(service)) => check_service(&mut errors.at(&format!("{field}.service")), service),
+        _ => errors.required(field, "exactly one of url or service is required"),
+    }
+}
+
 /// Reports errors of the URL of a webhook at the prefix of `errors`.
-pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
+fn check_url(errors: &mut FieldErrors, url: &str) {
     const FORM: &str = "; desired format: https://host[/path]";
     let parts = match Parts::parse(url) {
         Ok(parts) => parts,
@@ -54,7 +68,7 @@ pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
 ///
 /// A missing name is reported at the namespace and vice versa: kube-apiserver swaps the two in every kind that has such
 /// a service.
-pub fn check_webhook_service(errors: &mut FieldErrors, service: WebhookService<'_>) {
+fn check_service(errors: &mut FieldErrors, service: WebhookService<'_>) {
     for (field, value) in [("name", service.namespace), ("namespace", service.name)] {
         if value.is_empty() {
             errors.required(field, "");
@@ -190,7 +204,7 @@ mod tests {
     #[track_caller]
     fn check_url(url: &str, expected: Option<&str>) {
         let mut errors = FieldErrors::default();
-        check_webhook_url(&mut errors.at("url"), url);
+        super::check_url(&mut errors.at("url"), url);
         assert_eq!(errors.joined().as_deref(), expected);
     }
 
@@ -245,7 +259,7 @@ mod tests {
             path,
             port: 443,
         };
-        check_webhook_service(&mut errors, service);
+        super::check_service(&mut errors, service);
         errors
     }
 

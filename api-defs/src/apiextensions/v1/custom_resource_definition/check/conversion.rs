@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names::dns_label_1035;
-use planesmith_machinery::validation::{WebhookService, check_webhook_service, check_webhook_url};
+use planesmith_machinery::validation::{WebhookService, check_webhook_address};
 use planesmith_machinery::value::Value;
 
 use super::tolerance::Tolerance;
@@ -51,19 +51,13 @@ pub(super) fn check(spec: &CustomResourceDefinitionSpec, tolerance: &Tolerance, 
 }
 
 fn check_config(config: &WebhookClientConfig, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    match (&config.url, &config.service) {
-        (Some(url), None) => check_webhook_url(&mut errors.at("webhookClientConfig.url"), url),
-        (None, Some(service)) => {
-            let service = WebhookService {
-                namespace: &service.namespace,
-                name: &service.name,
-                path: service.path.as_deref(),
-                port: service.port.unwrap_or_default(),
-            };
-            check_webhook_service(&mut errors.at("webhookClientConfig.service"), service);
-        }
-        _ => errors.required("webhookClientConfig", "exactly one of url or service is required"),
-    }
+    let service = config.service.as_ref().map(|service| WebhookService {
+        namespace: &service.namespace,
+        name: &service.name,
+        path: service.path.as_deref(),
+        port: service.port.unwrap_or_default(),
+    });
+    check_webhook_address(errors, "webhookClientConfig", config.url.as_deref(), service);
     if let Some(problem) = authorities_complaint(config.ca_bundle.as_ref()).filter(|_| !tolerance.bad_authorities) {
         let shown: &dyn Value = &config.ca_bundle;
         let detail = format!("unable to load root certificates: {problem}");
