@@ -18,7 +18,7 @@ use planesmith_server::version::Version;
 
 use crate::component_command::ComponentCommand;
 use crate::feature_gates::FeatureGates;
-use crate::options::{AuthorizationMode, Controllers, Options, StorageKind, VersionFlag};
+use crate::options::{AuthorizationMode, Controllers, Options, VersionFlag, named_value};
 use crate::process::Process;
 use crate::program::Program;
 
@@ -154,12 +154,12 @@ fn command(program: &Program) -> clap::Command {
         flag.value_parser(move |text: &str| FeatureGates::parse(text, &gates))
     });
     let command = command.mut_arg("storage", |flag| {
-        flag.value_parser(StorageKind::parser(program.storage_kinds()))
+        flag.value_parser(named_value::parser(program.storage_kinds()))
     });
     let modes = program.default_authorization_modes();
     let known = program.known_authorization_modes();
     command.mut_arg("authorization_mode", |flag| {
-        flag.value_parser(AuthorizationMode::parser(known))
+        flag.value_parser(named_value::parser(known))
             .default_values(modes.into_iter().map(AuthorizationMode::as_str))
     })
 }
@@ -193,13 +193,13 @@ fn print(text: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::StorageKind;
     use planesmith_machinery::feature::Feature;
     use tokio::runtime::Handle;
 
     use crate::component::Component;
     use crate::feature_gates::FeatureGate;
     use crate::options::ControllerName;
-    use crate::program::Documents;
 
     fn line(words: &[&str]) -> Result<CommandLine, String> {
         let words = std::iter::once(&"planesmith").chain(words);
@@ -267,16 +267,6 @@ mod tests {
         }
     }
 
-    const fn program(components: &'static [&'static dyn Component]) -> Program {
-        Program {
-            name: "test",
-            groups: &[],
-            openapi: Documents { v2: &[], v3: &[] },
-            admission: &[],
-            components,
-        }
-    }
-
     #[test]
     fn a_component_has_flags_controllers_modes_and_stores_of_its_own() {
         let read = |program: &Program, words: &[&str]| {
@@ -286,7 +276,7 @@ mod tests {
             let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.to_string())?;
             Ok::<_, String>((line.options, matches))
         };
-        let with = program(&[&Warehouse]);
+        let with = Program::of_test(&[&Warehouse]);
         let words = [
             "--shelf=top",
             "--controllers=*,-restock,-namespace",
@@ -304,7 +294,7 @@ mod tests {
         assert_eq!(options.authorization_mode, [KEYS]);
         assert_eq!(with.check_authorization_modes(&[KEYS, AuthorizationMode::ABAC]), Ok(()));
 
-        let without = program(&[]);
+        let without = Program::of_test(&[]);
         assert!(read(&without, &["--shelf=top"]).is_err());
         assert!(read(&without, &["--authorization-mode=Keys"]).is_err());
         assert!(read(&without, &["--storage=shelves"]).is_err());
@@ -320,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_component_has_commands_and_feature_gates_of_its_own() {
-        let with = program(&[&Warehouse]);
+        let with = Program::of_test(&[&Warehouse]);
         let parse = |program: &Program, words: &[&str]| {
             let parsed = command(program).try_get_matches_from(std::iter::once(&"test").chain(words));
             parsed.map_err(|error| error.to_string())
@@ -342,7 +332,7 @@ mod tests {
         assert!(features(&["--feature-gates=WatchList=false", "--feature-gates=Lockers=true"]).enabled("Lockers"));
         assert!(features(&["--feature-gates=AllAlpha=true"]).enabled("Lockers"));
 
-        let without = program(&[]);
+        let without = Program::of_test(&[]);
         assert!(parse(&without, &["count-shelves", "north"]).is_err());
         let refused = parse(&without, &["--feature-gates=Lockers=true"]).unwrap_err();
         assert!(refused.contains("unrecognized feature gate: Lockers"), "{refused}");
@@ -350,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_printed_version_with_a_suffix_can_be_reported() {
-        let printed = version_line(&program(&[]));
+        let printed = version_line(&Program::of_test(&[]));
         let version = printed.split_whitespace().nth(1).unwrap();
         assert_eq!(version, Version::default().git_version);
         let custom = format!("{version}-custom");

@@ -9,6 +9,7 @@ mod go_duration;
 mod history;
 mod key_value;
 mod metrics;
+pub mod named_value;
 mod requests;
 mod service_accounts;
 mod serving;
@@ -97,7 +98,7 @@ pub struct Options {
     /// Authorization modes, in the order in which they are consulted. Members of system:masters may do everything in any mode.
     #[arg(
         long,
-        value_parser = AuthorizationMode::parser(AuthorizationMode::KUBERNETES.to_vec()),
+        value_parser = named_value::parser(AuthorizationMode::KUBERNETES.to_vec()),
         value_delimiter = ',',
         value_name = "MODES"
     )]
@@ -193,7 +194,7 @@ pub struct Options {
     pub data_dir: PathBuf,
 
     /// Store of objects.
-    #[arg(long, value_parser = StorageKind::parser(StorageKind::GENERIC.to_vec()), default_value = "sled", value_name = "STORE")]
+    #[arg(long, value_parser = named_value::parser(StorageKind::GENERIC.to_vec()), default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
     /// Start even if acknowledged writes cannot be read any more: the newest ones are dropped, listed in the log, and

@@ -28,6 +28,18 @@ pub struct Program {
 }
 
 impl Program {
+    /// A program without kinds, with these components.
+    #[cfg(test)]
+    pub(crate) const fn of_test(components: &'static [&'static dyn Component]) -> Self {
+        Self {
+            name: "test",
+            groups: &[],
+            openapi: Documents { v2: &[], v3: &[] },
+            admission: &[],
+            components,
+        }
+    }
+
     /// Returns all kinds that the program can serve.
     pub(crate) fn scheme(&self) -> Scheme {
         let mut scheme = Scheme::new();

@@ -200,7 +200,6 @@ mod tests {
 
     use super::*;
     use crate::component::Component;
-    use crate::program::Documents;
 
     /// A component with a store in a shelf.
     #[derive(Debug)]
@@ -222,18 +221,8 @@ mod tests {
         }
     }
 
-    const fn program(components: &'static [&'static dyn Component]) -> Program {
-        Program {
-            name: "test",
-            groups: &[],
-            openapi: Documents { v2: &[], v3: &[] },
-            admission: &[],
-            components,
-        }
-    }
-
     fn open(options: &Options) -> Result<Storage> {
-        let opened = open_storage(&program(&[]), options, &StorageOptions::default());
+        let opened = open_storage(&Program::of_test(&[]), options, &StorageOptions::default());
         opened.map(|opened| opened.storage)
     }
 
@@ -244,7 +233,7 @@ mod tests {
             let data = format!("--data-dir={}", dir.path().display());
             let line = [&["planesmith", &data][..], flags].concat();
             let options = Options::try_parse_from(line).unwrap();
-            let opened = open_storage(&program(&[]), &options, &StorageOptions::default());
+            let opened = open_storage(&Program::of_test(&[]), &options, &StorageOptions::default());
             opened.unwrap().place
         };
         let folder = dir.path().join("store");
@@ -261,10 +250,10 @@ mod tests {
         let mut options = Options::try_parse_from(["test"]).unwrap();
         options.storage = SHELF;
         let settings = StorageOptions::default();
-        let opened = open_storage(&program(&[&Shelf]), &options, &settings).unwrap();
+        let opened = open_storage(&Program::of_test(&[&Shelf]), &options, &settings).unwrap();
         assert_eq!(opened.place.description, "the upper shelf");
         assert!(opened.storage.health().is_ok());
-        let refused = open_storage(&program(&[]), &options, &settings)
+        let refused = open_storage(&Program::of_test(&[]), &options, &settings)
             .unwrap_err()
             .to_string();
         assert_eq!(refused, "--storage is shelf, which no component of test opens");

@@ -211,11 +211,13 @@ mod tests {
     use clap::{CommandFactory as _, FromArgMatches as _};
     use planesmith_control_plane::options::Options;
 
+    use planesmith_control_plane::options::named_value;
+
     use super::*;
 
     fn read(flags: &[&str]) -> Result<(EtcdOptions, bool), String> {
         let kinds = [StorageKind::SLED, StorageKind::MEMORY, ETCD].to_vec();
-        let command = Options::command().mut_arg("storage", |flag| flag.value_parser(StorageKind::parser(kinds)));
+        let command = Options::command().mut_arg("storage", |flag| flag.value_parser(named_value::parser(kinds)));
         let command = EtcdOptions::augment_args(command);
         let words = std::iter::once(&"planesmith").chain(flags);
         let matches = command.try_get_matches_from(words).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use super::named_value::NamedValue;
 
 /// A mode of authorization: one of Kubernetes', or one of a component, which declares it as a constant.
 /// A component that has a mode of Kubernetes uses the constant here: modes of one name with other texts are others, and flags name
@@ -49,14 +49,15 @@ impl AuthorizationMode {
     pub const fn as_str(self) -> &'static str {
         self.name
     }
+}
 
-    /// Returns the parser of a flag that names one of `modes`.
-    pub(crate) fn parser(modes: Vec<Self>) -> impl TypedValueParser<Value = Self> {
-        let values = modes.iter().map(|mode| PossibleValue::new(mode.name).help(mode.help));
-        PossibleValuesParser::new(values).map(move |name| {
-            let mode = modes.iter().copied().find(|mode| mode.name == name);
-            mode.expect("the parser accepts names of modes only")
-        })
+impl NamedValue for AuthorizationMode {
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn help(self) -> &'static str {
+        self.help
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use super::named_value::NamedValue;
 
 /// A value of `--storage`: one of every program, or one of a component, which declares it as a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,15 @@ impl StorageKind {
     pub const fn as_str(self) -> &'static str {
         self.name
     }
+}
 
-    /// Returns the parser of a flag that names one of `kinds`.
-    pub fn parser(kinds: Vec<Self>) -> impl TypedValueParser<Value = Self> {
-        let values = kinds.iter().map(|kind| PossibleValue::new(kind.name).help(kind.help));
-        PossibleValuesParser::new(values).map(move |name| {
-            let kind = kinds.iter().copied().find(|kind| kind.name == name);
-            kind.expect("the parser accepts names of kinds only")
-        })
+impl NamedValue for StorageKind {
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn help(self) -> &'static str {
+        self.help
     }
 }
 
