@@ -2,15 +2,13 @@
 
 use pkcs1::{RsaPrivateKey, RsaPublicKey};
 use pkcs8::PrivateKeyInfo;
-use planesmith_machinery::pem::blocks;
+use planesmith_machinery::der::decode;
+use planesmith_machinery::pem::{CERTIFICATE, blocks};
 use sec1::EcPrivateKey;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::oid::db::{rfc5912, rfc8410};
-
-use super::decode;
-use super::pem::CERTIFICATE;
 
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 

@@ -4,17 +4,15 @@
 mod requests;
 
 #[cfg(feature = "apiextensions")]
-use planesmith_machinery::pem::{Block, blocks};
+use planesmith_machinery::pem::{Block, CERTIFICATE, blocks};
 #[cfg(feature = "apiextensions")]
 use x509_cert::Certificate;
 
 #[cfg(feature = "apiextensions")]
-use super::decode;
+use planesmith_machinery::der::decode;
 
 #[cfg(feature = "kubernetes")]
 pub(super) use requests::{anchors_complaints, certificates_complaint, request_complaint};
-
-pub(super) const CERTIFICATE: &str = "CERTIFICATE";
 
 /// Returns the error in a bundle of CA certificates; `None` when it is valid or empty. Blocks other than certificates
 /// are ignored.

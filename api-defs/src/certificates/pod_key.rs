@@ -1,6 +1,7 @@
 //! Public keys in certificate requests of pods, and their proofs of possession.
 
 use pkcs1::RsaPublicKey;
+use planesmith_machinery::der::decode;
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA256_ASN1, ED25519, RSA_PSS_2048_8192_SHA256, UnparsedPublicKey,
     VerificationAlgorithm,
@@ -10,7 +11,7 @@ use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::request::CertReq;
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
-use super::{decode, request_signature};
+use super::request_signature;
 
 /// Legal sizes of an RSA modulus, in bits.
 const MODULI: [usize; 2] = [3072, 4096];

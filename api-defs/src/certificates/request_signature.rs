@@ -1,16 +1,16 @@
 //! Signatures of certificate requests: they prove that the requester has the private key.
 
 use pkcs1::RsaPssParams;
+use planesmith_machinery::der::{SEQUENCE, content, elements};
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1, ED25519,
     RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
     RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use x509_cert::der::asn1::AnyRef;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::oid::db::{rfc5912, rfc8410};
-use x509_cert::der::{Decode as _, Encode as _, Reader as _, SliceReader};
+use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::request::CertReq;
 use x509_cert::spki::AlgorithmIdentifierOwned;
 
@@ -41,8 +41,7 @@ pub fn verify(request: &CertReq, der: &[u8]) -> Result<(), SignatureFlaw> {
 
 /// Returns the signed part of a request as it was encoded.
 fn signed_part(der: &[u8]) -> Option<&[u8]> {
-    let parts = AnyRef::from_der(der).ok()?.value();
-    SliceReader::new(parts).ok()?.tlv_bytes().ok()
+    Some(elements(content(der, SEQUENCE)?)?.first()?.whole)
 }
 
 /// Returns the algorithm that verifies the signatures of a key.

@@ -17,10 +17,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use planesmith_machinery::clock::Clock;
-use planesmith_machinery::pem;
+use planesmith_machinery::der::decode;
+use planesmith_machinery::pem::{self, CERTIFICATE};
 use x509_cert::Certificate;
+use x509_cert::der::Encode as _;
 use x509_cert::der::oid::{ObjectIdentifier, db};
-use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{KeyUsages, SubjectAltName};
 use x509_cert::name::Name;
@@ -32,8 +33,6 @@ use crate::private_file::{make_private_dir, write_private, write_public};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The common name of the authority for clients and the server itself.
 const AUTHORITY: &str = "planesmith";
-/// The label of certificates in PEM.
-const CERTIFICATE: &str = "CERTIFICATE";
 /// The name of its files, without extension; other authorities have names of the same form.
 const AUTHORITY_FILE: &str = "ca";
 /// The lifetime of the authority; kubeadm's choice.
@@ -120,9 +119,9 @@ impl Authority {
         let certificate_pem = read(&pair.certificate)?;
         let key = CertificateKey::from_pem(read(&pair.key)?.as_bytes());
         let key = key.map_err(|source| pem_error(&pair.key, source))?;
-        let certificate = pem::blocks(certificate_pem.as_bytes()).find(|block| block.label == CERTIFICATE);
+        let certificate = pem::contents(certificate_pem.as_bytes(), CERTIFICATE).next();
         let certificate = certificate.ok_or_else(|| pem_error(&pair.certificate, "it contains no certificate"))?;
-        let certificate = Certificate::from_der(&certificate.contents);
+        let certificate = decode::<Certificate>(&certificate);
         let certificate = certificate.map_err(|source| pem_error(&pair.certificate, source))?;
         Ok(Self {
             dir: dir.to_owned(),
@@ -249,7 +248,7 @@ impl Authority {
     fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
         let read = |path| fs::read(path).unwrap_or_default();
         let certificate = pem::first(&read(&pair.certificate), CERTIFICATE);
-        let certificate = certificate.and_then(|der| Certificate::from_der(&der).ok());
+        let certificate = certificate.and_then(|der| decode::<Certificate>(&der).ok());
         let key = CertificateKey::from_pem(&read(&pair.key)).ok();
         let (Some(certificate), Some(key)) = (certificate, key.and_then(|key| key.public().ok())) else {
             return false;

@@ -5,7 +5,7 @@
 //! between the two is of version 3 and is marked as an authority.
 
 use planesmith_access::authentication::CertificateParts;
-use planesmith_machinery::der::{Element, SEQUENCE, content, elements, has_small_sets};
+use planesmith_machinery::der::decode;
 use rustls::CertificateError;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -20,8 +20,6 @@ use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, NameCon
 
 use crate::trust_anchors::check_validity;
 
-const BIT_STRING: u8 = 0x03;
-
 /// Maximum number of certificates between the client's and the trusted authority.
 const MAX_INTERMEDIATES: usize = 5;
 
@@ -34,10 +32,10 @@ pub(crate) fn is_early(der: &[u8]) -> bool {
     CertificateParts::read(der).is_some_and(|parts| parts.is_early)
 }
 
-/// Algorithm identifier and bits of the key in a certificate.
-pub(crate) fn public_key(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let parts = CertificateParts::read(der)?;
-    Some((parts.key_algorithm.to_vec(), parts.key.to_vec()))
+/// Algorithm identifier and bits of the key in a certificate of such a version; `None` for other certificates.
+pub(crate) fn public_key(der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let parts = CertificateParts::read(der).filter(|parts| parts.is_early)?;
+    Some((parts.key_algorithm, parts.key))
 }
 
 /// Verifies that a chain of `intermediates` leads from a client's certificate to one of `authorities`.
@@ -74,8 +72,6 @@ pub(crate) fn verify(
 struct Link<'a> {
     certificate: Certificate,
     parts: CertificateParts<'a>,
-    /// Content of the identifier of its signature algorithm.
-    signed_with: &'a [u8],
 }
 
 struct Search<'a> {
@@ -145,7 +141,7 @@ impl Search<'_> {
         let Some(signature) = signature else { return false };
         let CertificateParts { key_algorithm, key, .. } = issuer.parts;
         let mut fitting = self.algorithms.all.iter().filter(|algorithm| {
-            algorithm.signature_alg_id().as_ref() == child.signed_with
+            algorithm.signature_alg_id().as_ref() == child.parts.signed_with
                 && algorithm.public_key_alg_id().as_ref() == key_algorithm
         });
         fitting.any(|algorithm| {
@@ -158,28 +154,12 @@ impl Search<'_> {
 impl<'a> Link<'a> {
     /// Reads a certificate without trailing bytes, whose algorithm is the same inside and outside of the signed part.
     fn parse(der: &'a [u8]) -> Option<Self> {
-        let parts = CertificateParts::read(der).filter(|_| has_small_sets(der))?;
-        let certificate = Certificate::from_der(der).ok()?;
-        let all = elements(content(der, SEQUENCE)?)?;
-        let [
-            _,
-            Element {
-                content: signed_with, ..
-            },
-            _,
-        ] = *all.as_slice()
-        else {
-            return None;
-        };
+        let parts = CertificateParts::read(der)?;
+        let certificate: Certificate = decode(der).ok()?;
         // The part outside of the signature is compared, too, so that a certificate has one encoding.
-        let is_whole = all.iter().map(|part| part.tag).eq([SEQUENCE, SEQUENCE, BIT_STRING])
-            && certificate.signature.as_bytes().is_some()
+        let is_whole = certificate.signature.as_bytes().is_some()
             && certificate.tbs_certificate.signature == certificate.signature_algorithm;
-        is_whole.then_some(Self {
-            certificate,
-            parts,
-            signed_with,
-        })
+        is_whole.then_some(Self { certificate, parts })
     }
 
     /// Checks that the certificate is that of an authority which may sign those of clients.

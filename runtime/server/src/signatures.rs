@@ -30,8 +30,8 @@ impl Signatures {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match early_key(certificate) {
-            Some(key) => self.check_by_key(message, &key, signed, IN_TLS12),
+        match early_version::public_key(certificate) {
+            Some(key) => self.check_by_key(message, key, signed, IN_TLS12),
             None => verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms),
         }
     }
@@ -43,8 +43,8 @@ impl Signatures {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match early_key(certificate) {
-            Some(key) if is_in_tls13(signed.scheme) => self.check_by_key(message, &key, signed, IN_TLS13),
+        match early_version::public_key(certificate) {
+            Some(key) if is_in_tls13(signed.scheme) => self.check_by_key(message, key, signed, IN_TLS13),
             Some(_) => Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into()),
             None => verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms),
         }
@@ -55,7 +55,7 @@ impl Signatures {
     fn check_by_key(
         &self,
         message: &[u8],
-        (key_algorithm, key): &(Vec<u8>, Vec<u8>),
+        (key_algorithm, key): (&[u8], &[u8]),
         signed: &DigitallySignedStruct,
         most: usize,
     ) -> Result<HandshakeSignatureValid, Error> {
@@ -84,12 +84,6 @@ impl Signatures {
     pub(crate) fn schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
     }
-}
-
-/// The key of a certificate of X.509 version 1 or 2.
-fn early_key(certificate: &CertificateDer<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
-    let is_early = early_version::is_early(certificate);
-    is_early.then(|| early_version::public_key(certificate)).flatten()
 }
 
 /// True for schemes that TLS 1.3 has: PKCS #1 padding and SHA-1 are left to older versions.

@@ -1,8 +1,8 @@
 //! Trusted certificates of authorities.
 
+use planesmith_machinery::der::decode;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::{CertificateError, Error, RootCertStore};
-use x509_cert::der::Decode as _;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::oid::db::rfc5280::ANY_EXTENDED_KEY_USAGE;
 use x509_cert::ext::pkix::ExtendedKeyUsage;
@@ -83,7 +83,7 @@ impl TrustAnchors {
 
 /// Checks the validity and the usage of a certificate that is trusted directly.
 fn check(certificate: &CertificateDer<'_>, now: UnixTime, usage: ObjectIdentifier) -> Result<(), CertificateError> {
-    let parsed = Certificate::from_der(certificate).map_err(|_| CertificateError::BadEncoding)?;
+    let parsed: Certificate = decode(certificate).map_err(|_| CertificateError::BadEncoding)?;
     let parsed = parsed.tbs_certificate;
     check_validity(&parsed, now)?;
     let usages = parsed.get::<ExtendedKeyUsage>();

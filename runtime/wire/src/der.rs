@@ -1,4 +1,6 @@
-//! The shape of DER: elements and what is in them, without their meaning.
+//! DER: its elements without their meaning, and decoding of values that nobody has verified.
+
+use der::{Decode, ErrorKind};
 
 /// The most elements of a set. Names and attributes in certificates have a few; decoders sort sets, in time that grows with the
 /// square of their size.
@@ -54,10 +56,21 @@ pub fn content(bytes: &[u8], tag: u8) -> Option<&[u8]> {
     }
 }
 
+/// Decodes bytes that nobody has verified, in a time that is linear in their number.
+///
+/// # Errors
+///
+/// The bytes are not such a value, or have a set of more than 64 elements.
+pub fn decode<'a, T: Decode<'a>>(bytes: &'a [u8]) -> der::Result<T> {
+    match has_small_sets(bytes) {
+        true => T::from_der(bytes),
+        false => Err(ErrorKind::Overlength.into()),
+    }
+}
+
 /// True if no set in `bytes` has more than 64 elements: a decoder can read untrusted bytes in a time that is linear in their
 /// number. Bytes that are not DER are left to the decoder.
-#[must_use]
-pub fn has_small_sets(bytes: &[u8]) -> bool {
+fn has_small_sets(bytes: &[u8]) -> bool {
     are_small(bytes, false, 0)
 }
 

@@ -2,6 +2,9 @@
 
 use crate::go_base64;
 
+/// The label of certificates.
+pub const CERTIFICATE: &str = "CERTIFICATE";
+
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
@@ -39,6 +42,13 @@ pub fn blocks(text: &[u8]) -> impl Iterator<Item = Block> {
         }
         None
     })
+}
+
+/// Returns the contents of the readable blocks with this label.
+pub fn contents(text: &[u8], label: &str) -> impl Iterator<Item = Vec<u8>> {
+    blocks(text)
+        .filter(move |block| block.label == label)
+        .map(|block| block.contents)
 }
 
 /// Returns the contents of the first readable block if it has this label.
@@ -108,6 +118,7 @@ mod tests {
         assert_eq!(blocks, [block("A B", &[0, 1, 2, 3]), block("C", &[])]);
         assert_eq!(first(text.as_bytes(), "A B"), Some(vec![0, 1, 2, 3]));
         assert_eq!(first(text.as_bytes(), "C"), None);
+        assert!(contents(text.as_bytes(), "C").eq([Vec::<u8>::new()]));
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Requests for certificates, issued certificates and trust anchors, in PEM.
 
-use planesmith_machinery::der::has_small_sets;
+use planesmith_machinery::der::{decode, elements};
 use planesmith_machinery::go_format::quote;
-use planesmith_machinery::pem::{Block, blocks};
+use planesmith_machinery::pem::{Block, CERTIFICATE, blocks};
 use x509_cert::Certificate;
-use x509_cert::der::{Decode as _, ErrorKind, Reader as _, SliceReader};
+use x509_cert::der::ErrorKind;
 use x509_cert::ext::pkix::BasicConstraints;
 use x509_cert::request::CertReq;
 
-use super::CERTIFICATE;
-use crate::certificates::decode;
 use crate::certificates::request_signature::{SignatureFlaw, verify};
 
 const REQUEST: &str = "CERTIFICATE REQUEST";
@@ -59,16 +57,8 @@ pub(in crate::certificates) fn certificates_complaint(pem: &[u8]) -> Option<Stri
 
 /// True if there are certificates in `der`, one behind the other, and nothing else.
 fn are_certificates(der: &[u8]) -> bool {
-    let reader = SliceReader::new(der).ok().filter(|_| has_small_sets(der));
-    let Some(mut reader) = reader else {
-        return false;
-    };
-    while !reader.is_finished() {
-        if Certificate::decode(&mut reader).is_err() {
-            return false;
-        }
-    }
-    true
+    let all = elements(der);
+    all.is_some_and(|all| all.iter().all(|element| decode::<Certificate>(element.whole).is_ok()))
 }
 
 /// Returns the errors in a list of trust anchors; empty when it is valid.

@@ -13,7 +13,7 @@ const BIT_STRING: u8 = 0x03;
 /// The content of version 3.
 const VERSION_3: &[u8] = &[2, 1, 2];
 
-/// The parts of a certificate that identify its owner, its issuer and its key, as they are encoded: names keep their order and their
+/// The parts of a certificate that identify its owner, its issuer, its key and its signature, as they are encoded: names keep their order and their
 /// repetitions, and serial numbers have any size, as in Go. Reading them takes a time that is linear in their size, so that it
 /// is safe for certificates that nobody has verified.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,14 @@ pub struct CertificateParts<'a> {
     pub is_early: bool,
     /// The part that is signed.
     pub signed: &'a [u8],
+    /// The content of the identifier of the signature's algorithm.
+    pub signed_with: &'a [u8],
     /// The name of the issuer.
     pub issuer: &'a [u8],
     /// The name of the owner.
     pub subject: &'a [u8],
+    /// The public key with its algorithm (SubjectPublicKeyInfo).
+    pub key_info: &'a [u8],
     /// The content of the identifier of the key's algorithm.
     pub key_algorithm: &'a [u8],
     /// The bits of the public key.
@@ -39,24 +43,31 @@ impl<'a> CertificateParts<'a> {
     #[must_use]
     pub fn read(der: &'a [u8]) -> Option<Self> {
         let parts = elements(content(der, SEQUENCE)?)?;
-        let signed = parts.first().filter(|signed| signed.tag == SEQUENCE)?;
+        let [signed, signed_with, signature] = *parts.as_slice() else {
+            return None;
+        };
+        if [signed.tag, signed_with.tag, signature.tag] != [SEQUENCE, SEQUENCE, BIT_STRING] {
+            return None;
+        }
         let all = elements(signed.content)?;
         let (version, fields) = match all.split_first() {
             Some((version, fields)) if version.tag == VERSION => (Some(version.content), fields),
             _ => (None, all.as_slice()),
         };
-        let [_serial, _algorithm, issuer, validity, subject, key, ..] = fields else {
+        let [_serial, _algorithm, issuer, validity, subject, key_info, ..] = fields else {
             return None;
         };
         let [_, not_after] = *elements(validity.content)?.as_slice() else {
             return None;
         };
-        let (key_algorithm, key) = public_key(key)?;
+        let (key_algorithm, key) = public_key(key_info)?;
         Some(Self {
             is_early: version != Some(VERSION_3),
             signed: signed.whole,
+            signed_with: signed_with.content,
             issuer: issuer.whole,
             subject: subject.whole,
+            key_info: key_info.whole,
             key_algorithm,
             key,
             not_after: not_after.whole,

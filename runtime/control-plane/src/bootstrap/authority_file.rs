@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use planesmith_machinery::der::decode;
 use planesmith_machinery::pem;
 use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
 
 /// A PEM file of authorities. Clones share the content that was read last.
 #[derive(Clone, Debug)]
@@ -50,18 +50,13 @@ impl AuthorityFile {
 
 /// True if `text` has a certificate in PEM, and all of its certificates can be read. Blocks of other types do not count.
 fn holds_certificates(text: &str) -> bool {
-    let blocks = pem::blocks(text.as_bytes());
-    let certificates = blocks.filter(|block| block.label == "CERTIFICATE");
+    let certificates = pem::contents(text.as_bytes(), pem::CERTIFICATE);
+    let readable = certificates.filter(|der| decode::<Certificate>(der).is_ok()).count();
     // A file that is being written may end in the middle of a block.
     let begun = text
         .lines()
-        .filter(|line| line.starts_with("-----BEGIN CERTIFICATE-----"))
-        .count();
-    begun > 0
-        && certificates
-            .filter(|block| Certificate::from_der(&block.contents).is_ok())
-            .count()
-            == begun
+        .filter(|line| line.starts_with("-----BEGIN CERTIFICATE-----"));
+    readable > 0 && readable == begun.count()
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use planesmith_access::authentication::RequestHeaders;
+use planesmith_machinery::der::decode;
 use planesmith_machinery::pem;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
+use x509_cert::der::pem::{LineEnding, encode_string};
 
 use super::authority_file::AuthorityFile;
 use super::maintained_config_map::{self, Content};
@@ -103,14 +104,11 @@ fn united(ours: &str, others: &str, now: SystemTime) -> String {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut united = String::new();
     for text in [ours, others] {
-        for block in blocks(text) {
-            let Some(der) = pem::first(block.as_bytes(), "CERTIFICATE") else {
-                continue;
-            };
+        for der in pem::contents(text.as_bytes(), pem::CERTIFICATE) {
             if is_valid(&der, now) && !seen.contains(&der) {
+                // Encoded anew, so that nothing else of a file is published.
+                united.push_str(&encode_string(pem::CERTIFICATE, LineEnding::LF, &der).unwrap_or_default());
                 seen.push(der);
-                united.push_str(block.trim());
-                united.push('\n');
             }
         }
     }
@@ -119,17 +117,10 @@ fn united(ours: &str, others: &str, now: SystemTime) -> String {
 
 /// True if `der` is a certificate that is valid at `now`.
 fn is_valid(der: &[u8], now: SystemTime) -> bool {
-    Certificate::from_der(der).is_ok_and(|certificate| {
+    decode::<Certificate>(der).is_ok_and(|certificate| {
         let validity = &certificate.tbs_certificate.validity;
         (validity.not_before.to_system_time()..=validity.not_after.to_system_time()).contains(&now)
     })
-}
-
-/// Returns the PEM blocks of a text, one by one.
-fn blocks(text: &str) -> impl Iterator<Item = &str> {
-    const END: &str = "-----END CERTIFICATE-----";
-    let blocks = text.split_inclusive(END).filter(|block| block.ends_with(END));
-    blocks.filter_map(|block| Some(&block[block.rfind("-----BEGIN CERTIFICATE-----")?..]))
 }
 
 #[cfg(test)]

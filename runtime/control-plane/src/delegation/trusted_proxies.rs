@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use http::Method;
 use planesmith_access::authentication::{RequestHeaderAuthenticator, RequestHeaders};
+use planesmith_machinery::der::decode;
 use planesmith_machinery::pem;
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::listener::{Authorities, Tls};
 use serde_json::Value;
 use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
 
 use super::Host;
 use crate::bootstrap::cluster_authentication;
@@ -136,8 +136,7 @@ impl Published {
 
 /// True if a text is in PEM form and has a certificate that can be parsed; other blocks are ignored.
 fn is_bundle(text: &str) -> bool {
-    pem::blocks(text.as_bytes())
-        .any(|block| block.label == "CERTIFICATE" && Certificate::from_der(&block.contents).is_ok())
+    pem::contents(text.as_bytes(), pem::CERTIFICATE).any(|der| decode::<Certificate>(&der).is_ok())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A request for a certificate (PKCS #10).
 
 use planesmith_access::authentication::Subject;
-use planesmith_api_defs::certificates::{self, request_signature};
-use planesmith_machinery::pem;
+use planesmith_api_defs::certificates::request_signature;
+use planesmith_machinery::{der, pem};
 use x509_cert::der::oid::AssociatedOid as _;
 use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::ext::pkix::SubjectAltName;
@@ -31,14 +31,14 @@ impl Request {
     ///
     /// The part that cannot be parsed.
     pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
-        let der = pem::first(text, LABEL).ok_or_else(|| format!("PEM block type must be {LABEL}"))?;
-        let parsed: CertReq = certificates::decode(&der).map_err(|error| error.to_string())?;
+        let encoded = pem::first(text, LABEL).ok_or_else(|| format!("PEM block type must be {LABEL}"))?;
+        let parsed: CertReq = der::decode(&encoded).map_err(|error| error.to_string())?;
         let names = names_of(&parsed).map_err(|error| error.to_string())?;
-        let user = Subject::of_request(&der);
+        let user = Subject::of_request(&encoded);
         Ok(Self {
             user: user.ok_or("x509: invalid RDNSequence: invalid attribute value")?,
             parsed,
-            der,
+            der: encoded,
             names,
         })
     }

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use planesmith_access::authentication::{CertificateParts, Subject};
+use planesmith_machinery::der::decode;
 use rustls::pki_types::CertificateDer;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
@@ -101,7 +101,7 @@ impl ResolvesServerCert for CertificatesByName {
 
 /// Returns the names in a certificate, in lower case.
 fn names_in(der: &CertificateDer<'_>) -> Vec<String> {
-    let Ok(certificate) = Certificate::from_der(der) else {
+    let Ok(certificate) = decode::<Certificate>(der) else {
         return Vec::new();
     };
     let certificate = certificate.tbs_certificate;

@@ -1,7 +1,8 @@
 //! Validation of the status of pod certificate requests.
 
+use planesmith_machinery::der::decode;
 use planesmith_machinery::field_error::{FieldErrors, Json};
-use planesmith_machinery::pem::{Block, blocks};
+use planesmith_machinery::pem::{Block, CERTIFICATE, blocks};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
 use x509_cert::ext::pkix::SubjectAltName;
@@ -11,8 +12,6 @@ use x509_cert::{Certificate, TbsCertificate};
 
 use super::key_check::omitted;
 use super::{PodCertificateRequest, PodCertificateRequestStatus};
-use crate::certificates::decode;
-use crate::certificates::pem::CERTIFICATE;
 use crate::certificates::pod_key::Key;
 
 /// Final conditions.

@@ -5,16 +5,16 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
-use pkcs8::der::pem::{self, LineEnding};
+use pkcs8::der::pem::{LineEnding, encode_string};
+use planesmith_machinery::pem;
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::EcdsaKeyPair;
 use serde::Serialize;
 use thiserror::Error;
-use x509_cert::Certificate;
-use x509_cert::der::{Decode as _, Encode as _};
 
 use super::key_der::{self, Curve, EcKey, RsaKey, RsaPublic};
+use crate::authentication::CertificateParts;
 use crate::authentication::curve::{P521_COMPLAINT, is_p521};
 
 /// The error of an unusable key. The messages contain no key material.
@@ -93,7 +93,10 @@ impl SigningKey {
     /// The text contains no usable key.
     pub fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
         let mut problem = KeyError::NoKey;
-        for (label, der) in blocks(text) {
+        for pem::Block {
+            label, contents: der, ..
+        } in pem::blocks(text)
+        {
             match Self::from_der(&label, &der) {
                 Some(Ok(key)) => return Ok(key),
                 Some(Err(error)) => problem = error,
@@ -111,7 +114,7 @@ impl SigningKey {
     pub fn make_pem() -> Result<String, KeyError> {
         let key = EcdsaKeyPair::generate_pkcs8(Curve::P256.signing(), &SystemRandom::new());
         let key = key.map_err(|_| KeyError::NotMade)?;
-        pem::encode_string("PRIVATE KEY", LineEnding::LF, key.as_ref()).map_err(|_| KeyError::NotMade)
+        encode_string("PRIVATE KEY", LineEnding::LF, key.as_ref()).map_err(|_| KeyError::NotMade)
     }
 
     /// Returns the public key.
@@ -161,15 +164,14 @@ impl PublicKey {
     /// The text contains no key, or one is unusable.
     pub fn all_from_pem(text: &[u8]) -> Result<Vec<Self>, KeyError> {
         let mut keys = Vec::new();
-        for (label, der) in blocks(text) {
+        for pem::Block {
+            label, contents: der, ..
+        } in pem::blocks(text)
+        {
             let key = match label.as_str() {
                 "RSA PUBLIC KEY" => key_der::rsa_public(&der).map(|key| Self::rsa(&key)),
                 "PUBLIC KEY" => Self::from_info(&der),
-                "CERTIFICATE" => {
-                    let certificate = Certificate::from_der(&der).ok();
-                    let info = certificate.map(|certificate| certificate.tbs_certificate.subject_public_key_info);
-                    info.and_then(|info| Self::from_info(&info.to_der().ok()?))
-                }
+                pem::CERTIFICATE => CertificateParts::read(&der).and_then(|parts| Self::from_info(parts.key_info)),
                 // The limits of keys that sign do not apply.
                 _ => match key_der::public_half(&label, &der) {
                     Some(key) => key.and_then(Self::from_public),
@@ -280,11 +282,6 @@ pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
 
 fn id(info: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, info))
-}
-
-/// Returns labels and contents of the blocks in a PEM text.
-fn blocks(text: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
-    planesmith_machinery::pem::blocks(text).map(|block| (block.label, block.contents))
 }
 
 impl fmt::Debug for SigningKey {

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use planesmith_api_defs::certificates;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::periodic::Periodic;
 use planesmith_control_plane::resource_client::{ResourceClient, text};
-use planesmith_machinery::pem;
 use planesmith_machinery::time::Time;
+use planesmith_machinery::{der, pem};
 use planesmith_server::stores::Stores;
 use serde_json::Value;
 use x509_cert::Certificate;
@@ -70,7 +69,7 @@ fn is_over(request: &Value, now: i64) -> bool {
 /// Returns the time at which the issued certificate expires, in seconds since 1970.
 fn end_of_certificate(request: &Value) -> Option<i64> {
     let text = STANDARD.decode(text(request, "/status/certificate")).ok()?;
-    let certificate: Certificate = certificates::decode(&pem::first(&text, "CERTIFICATE")?).ok()?;
+    let certificate: Certificate = der::decode(&pem::first(&text, pem::CERTIFICATE)?).ok()?;
     let end = certificate.tbs_certificate.validity.not_after.to_unix_duration();
     i64::try_from(end.as_secs()).ok()
 }
