@@ -3,6 +3,7 @@
 
 mod findings;
 mod indent;
+mod lane;
 mod lanes;
 mod name;
 mod path;

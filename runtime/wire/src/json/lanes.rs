@@ -1,6 +1,6 @@
 //! Positions of bytes in blocks of text, as masks: bit N is set for byte N.
 
-use wide::u8x16;
+use super::lane::Lane;
 
 /// The number of bytes of text that are searched at once.
 pub(super) const SHORT: usize = 32;
@@ -10,7 +10,7 @@ pub(super) const BLOCK: usize = 64;
 /// Returns the index of the first quote or backslash of `block`.
 #[inline]
 pub(super) fn quote_or_backslash(block: &[u8; SHORT]) -> Option<usize> {
-    let [one, other] = vectors(block).map(|bytes| mask(equal(bytes, b'"') | equal(bytes, b'\\')));
+    let [one, other] = lanes(block).map(|lane| u32::from(lane.equal(b'"') | lane.equal(b'\\')));
     let found = one | other << 16;
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
@@ -42,18 +42,18 @@ impl Nesting {
     #[inline]
     pub(super) fn pass(&mut self, block: &[u8; BLOCK]) -> Passed {
         let mut masks = [0_u64; 5];
-        for (index, bytes) in vectors::<BLOCK, 4>(block).into_iter().enumerate() {
+        for (index, lane) in lanes::<BLOCK, 4>(block).into_iter().enumerate() {
             // `[` and `]` are `{` and `}` without this bit.
-            let bracket = bytes | u8x16::splat(0x20);
+            let bracket = lane.with(0x20);
             let found = [
-                equal(bytes, b'"'),
-                equal(bytes, b'\\'),
-                equal(bracket, b'{'),
-                equal(bracket, b'}'),
-                bytes.min(u8x16::splat(b' ')).simd_eq(bytes),
+                lane.equal(b'"'),
+                lane.equal(b'\\'),
+                bracket.equal(b'{'),
+                bracket.equal(b'}'),
+                lane.at_most(b' '),
             ];
             for (all, some) in masks.iter_mut().zip(found) {
-                *all |= u64::from(mask(some)) << (16 * index);
+                *all |= u64::from(some) << (16 * index);
             }
         }
         let [quotes, backslashes, opening, closing, spaces] = masks;
@@ -126,17 +126,7 @@ impl Nesting {
 }
 
 #[inline]
-fn vectors<const BYTES: usize, const COUNT: usize>(block: &[u8; BYTES]) -> [u8x16; COUNT] {
+fn lanes<const BYTES: usize, const COUNT: usize>(block: &[u8; BYTES]) -> [Lane; COUNT] {
     let (chunks, _) = block.as_chunks();
-    std::array::from_fn(|index| chunks.get(index).copied().map_or_else(u8x16::default, u8x16::new))
-}
-
-#[inline]
-fn equal(bytes: u8x16, byte: u8) -> u8x16 {
-    bytes.simd_eq(u8x16::splat(byte))
-}
-
-#[inline]
-fn mask(found: u8x16) -> u32 {
-    found.to_bitmask()
+    std::array::from_fn(|index| Lane::new(chunks.get(index).copied().unwrap_or_default()))
 }
