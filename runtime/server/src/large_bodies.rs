@@ -41,6 +41,9 @@ pub(crate) struct Counted<'a> {
     bytes: usize,
 }
 
+/// Memory that is reserved until this is dropped; `None` for a small document, which needs none.
+pub(crate) type Reserved<'a> = Option<SemaphorePermit<'a>>;
+
 impl Default for LargeBodies {
     fn default() -> Self {
         Self {
@@ -55,7 +58,7 @@ impl LargeBodies {
     /// Reserves memory for work of the expected cost `cost` on documents of about `size` bytes, until the result is
     /// dropped. Requests are served in the order of their calls, which they make once they have a thread. Small documents
     /// need no reservation, and short work does not wait for the memory of long work.
-    pub(crate) async fn reserve(&self, size: usize, cost: Cost) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn reserve(&self, size: usize, cost: Cost) -> Reserved<'_> {
         if size < LARGE {
             return None;
         }

@@ -18,7 +18,7 @@ use planesmith_access::user::UserInfo;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 pub(crate) use cost::Cost;
-pub(crate) use turns::Turns;
+pub(crate) use turns::{Place, Turns};
 
 use lane::Lane;
 
@@ -71,6 +71,14 @@ impl Offload {
 
 /// Runs `work`, and moves the other tasks of this thread elsewhere meanwhile, if the runtime can do so.
 pub fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
+    let mut work = Some(work);
+    let mut done = None;
+    run_in_place(&mut || done = work.take().map(|work| work()));
+    done.expect("the work was run")
+}
+
+/// Compiled once for all kinds of work.
+fn run_in_place(work: &mut dyn FnMut()) {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {
         true => tokio::task::block_in_place(work),

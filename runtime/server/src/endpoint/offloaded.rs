@@ -3,7 +3,8 @@
 use planesmith_machinery::status::ApiResult;
 
 use super::{Call, Endpoint};
-use crate::offload::{Cost, Turns};
+use crate::large_bodies::Reserved;
+use crate::offload::{Cost, Place, Turns};
 
 impl Endpoint {
     /// The turns of the request `call`.
@@ -19,19 +20,27 @@ impl Endpoint {
     ///
     /// 429 as for [`Turns::run`].
     pub(crate) async fn run<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
-        if cost < Cost::INLINE {
-            return Ok(work());
-        }
-        let memory = self.stores().large_bodies().reserve(size, cost);
-        self.turns(call).run_with(cost, memory, work).await
+        Ok(self.place(call, size, cost).await?.run(work))
     }
 
     /// Like [`Self::run`], for work of a request that cannot be refused any more.
     pub(crate) async fn finish<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
+        self.certain_place(call, size, cost).await.run(work)
+    }
+
+    async fn place(&self, call: &Call, size: usize, cost: Cost) -> ApiResult<Place<Reserved<'_>>> {
         if cost < Cost::INLINE {
-            return work();
+            return Ok(Place::Here);
         }
         let memory = self.stores().large_bodies().reserve(size, cost);
-        self.turns(call).finish_with(cost, memory, work).await
+        self.turns(call).place(cost, memory).await
+    }
+
+    async fn certain_place(&self, call: &Call, size: usize, cost: Cost) -> Place<Reserved<'_>> {
+        if cost < Cost::INLINE {
+            return Place::Here;
+        }
+        let memory = self.stores().large_bodies().reserve(size, cost);
+        self.turns(call).certain_place(cost, memory).await
     }
 }

@@ -342,7 +342,12 @@ mod tests {
         // The threads for short work are occupied.
         for _ in 0..2 {
             let (turns, free) = (offload.turns(&user), Arc::clone(&free));
-            tokio::spawn(async move { turns.run_with(Cost::INLINE, free.acquire(), || ()).await });
+            tokio::spawn(async move {
+                turns
+                    .place(Cost::INLINE, free.acquire())
+                    .await
+                    .map(|place| place.run(|| ()))
+            });
         }
         tokio::task::yield_now().await;
         let list = slices(&[Some(7)]);

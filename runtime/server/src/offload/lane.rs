@@ -27,7 +27,7 @@ pub(super) struct Full;
 
 /// The permit to use a thread; passed to the next waiter when it is dropped.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     lane: Arc<Lane>,
     took: Option<Duration>,
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
+use super::lane::Slot;
 use super::{Cost, Offload};
 
 /// Runs the expensive work of one request, piece by piece. A request that was admitted is not refused later, and
@@ -37,46 +38,63 @@ impl Turns {
     ///
     /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was admitted.
     pub(crate) async fn run<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
-        self.run_with(cost, ready(()), work).await
+        let place: Place<()> = self.place(cost, ready(())).await?;
+        Ok(place.run(work))
     }
 
-    /// Like [`Self::run`], once `memory` is reserved for the work. Only work with a thread waits for memory, so that
-    /// work that waits for a thread keeps no memory from others, and is refused before it waits for either.
+    /// Waits for a place to run work, as for [`Self::run`], and then for `memory`. Only work with a thread waits for
+    /// memory, so that work that waits for a thread keeps no memory from others, and is refused before it waits for
+    /// either.
     ///
     /// # Errors
     ///
     /// As for [`Self::run`].
-    pub(crate) async fn run_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> ApiResult<T> {
+    pub(crate) async fn place<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> ApiResult<Place<M>> {
         if cost < Cost::INLINE {
-            return Ok(work());
+            return Ok(Place::Here);
         }
         let is_bounded = !self.is_admitted.load(Ordering::Relaxed);
-        match self.offload.lane(cost).enter(self.user, is_bounded).await {
-            Ok(slot) => {
-                self.is_admitted.store(true, Ordering::Relaxed);
-                let _memory = memory.await;
-                Ok(slot.run(work))
-            }
-            Err(_) => Err(ApiError::overloaded()),
-        }
+        let entered = self.offload.lane(cost).enter(self.user, is_bounded).await;
+        let slot = entered.map_err(|_| ApiError::overloaded())?;
+        self.is_admitted.store(true, Ordering::Relaxed);
+        Ok(Place::Thread(slot, memory.await))
     }
 
     /// Like [`Self::run`], for work that is never refused, such as the answer to a write that is stored.
     pub(crate) async fn finish<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> T {
-        self.finish_with(cost, ready(()), work).await
+        self.certain_place(cost, ready(())).await.run(work)
     }
 
-    /// Like [`Self::run_with`], for work that is never refused.
-    pub(crate) async fn finish_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> T {
+    /// Like [`Self::place`], for work that is never refused.
+    pub(crate) async fn certain_place<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> Place<M> {
         if cost < Cost::INLINE {
-            return work();
+            return Place::Here;
         }
         let slot = self.offload.lane(cost).enter(self.user, false).await;
-        let _memory = memory.await;
+        let memory = memory.await;
         match slot {
-            Ok(slot) => slot.run(work),
+            Ok(slot) => Place::Thread(slot, memory),
             // Unbounded waiters are never refused.
-            Err(_) => work(),
+            Err(_) => Place::Here,
+        }
+    }
+}
+
+/// A place where work runs, with the memory that is reserved for it.
+#[derive(Debug)]
+pub(crate) enum Place<M> {
+    /// The thread of the caller, for cheap work.
+    Here,
+    /// A thread that is taken out of the runtime meanwhile.
+    Thread(Slot, M),
+}
+
+impl<M> Place<M> {
+    /// Runs `work`.
+    pub(crate) fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Here => work(),
+            Self::Thread(slot, _memory) => slot.run(work),
         }
     }
 }
@@ -110,10 +128,15 @@ mod tests {
         let memory = Semaphore::new(1);
         let mut cx = Context::from_waker(Waker::noop());
         let taken = offload.lane(Cost::LONG).enter(0, true).now_or_never().expect("free");
-        let mut waiting = pin!(turns.run_with(Cost::LONG, memory.acquire(), || 1));
+        let mut waiting = pin!(async {
+            turns
+                .place(Cost::LONG, memory.acquire())
+                .await
+                .map(|place| place.run(|| 1))
+        });
         assert!(waiting.as_mut().poll(&mut cx).is_pending());
-        let short = turns.run_with(Cost::INLINE, memory.acquire(), || 2);
-        assert_eq!(short.now_or_never(), Some(Ok(2)), "the memory is free");
+        let short = turns.place(Cost::INLINE, memory.acquire()).now_or_never();
+        assert_eq!(short.expect("the memory is free").map(|place| place.run(|| 2)), Ok(2));
         drop(taken);
         let reserved = memory.try_acquire().expect("free");
         assert!(waiting.as_mut().poll(&mut cx).is_pending(), "there is no memory");
