@@ -13,6 +13,7 @@ mod session;
 mod slots;
 mod tls;
 mod tls_parameters;
+mod transport;
 mod write_coalescing;
 
 use std::future::Future;

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
+use futures_util::future::BoxFuture;
 use http::header::CONNECTION;
 use http::{Request, Version};
 use hyper::body::Incoming;
@@ -14,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use planesmith_store::WakeGroup;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
@@ -26,6 +27,7 @@ use super::exchanges::{Exchanges, StreamExecutor};
 use super::host_header;
 use super::peer::Peer;
 use super::slots::ConnectionSlot;
+use super::transport::Transport;
 use super::write_coalescing::coalesce;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
@@ -93,7 +95,7 @@ impl<S: Service> Sessions<S> {
             tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
         }
         let Some(tls) = tls else {
-            return self.speak(stream, Peer::at(peer), signal, slot).await;
+            return self.speak(Transport::Plain(stream), Peer::at(peer), signal, slot).await;
         };
         let handshake = async {
             let mut stream = stream;
@@ -122,15 +124,19 @@ impl<S: Service> Sessions<S> {
                 self.service.handshake_failed();
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
-            // The stream is large and would otherwise be a part of each future around it.
-            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, signal, slot)).await,
+            Some(Ok((stream, client))) => {
+                self.speak(Transport::Tls(Box::new(stream)), client, signal, slot).await;
+            }
         }
     }
 
-    async fn speak<IO>(&self, io: IO, client: Peer, signal: ClosingSignal, slot: ConnectionSlot)
-    where
-        IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
+    /// Speaks HTTP until the connection ends. Boxed, because the state of HTTP would otherwise be a part of each future
+    /// around it, the one of the handshake among them.
+    fn speak(&self, io: Transport, client: Peer, signal: ClosingSignal, slot: ConnectionSlot) -> BoxFuture<'_, ()> {
+        Box::pin(self.speak_http(io, client, signal, slot))
+    }
+
+    async fn speak_http(&self, io: Transport, client: Peer, signal: ClosingSignal, slot: ConnectionSlot) {
         let peer = client.connection().peer;
         let ConnectionSlot { permit, registration } = slot;
         let activity = registration.activity();
