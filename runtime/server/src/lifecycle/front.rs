@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::header::CONTENT_LENGTH;
 use http::{Method, Request};
 use http_body::Body as _;
@@ -30,8 +32,8 @@ pub struct Front {
 
 impl Front {
     /// Answers one request from a client or from inside the process.
-    pub async fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> Response {
-        self.answer(request, connection).await.response
+    pub fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> BoxFuture<'_, Response> {
+        Box::pin(self.answer(request, connection).map(|answer| answer.response))
     }
 
     async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio::task::JoinSet;
 
@@ -119,7 +120,12 @@ impl PreparedServer {
     /// # Errors
     ///
     /// A start hook failed, or a second signal arrived before the end.
-    pub async fn run(self, listener: Listener, mut signals: Signals) -> Result<(), RunError> {
+    pub fn run(self, listener: Listener, signals: Signals) -> BoxFuture<'static, Result<(), RunError>> {
+        // An async function is compiled by each crate that awaits it, with all that it awaits: here all of HTTP.
+        Box::pin(self.serve(listener, signals))
+    }
+
+    async fn serve(self, listener: Listener, mut signals: Signals) -> Result<(), RunError> {
         let Self {
             front,
             config,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -81,7 +82,16 @@ impl OutboundRequest {
     /// # Errors
     ///
     /// The target did not answer in time.
-    pub async fn send(self, target: &Target, link: &Link, timeout: Duration) -> Result<BufferedResponse, LinkError> {
+    pub fn send<'a>(
+        self,
+        target: &'a Target,
+        link: &'a Link,
+        timeout: Duration,
+    ) -> BoxFuture<'a, Result<BufferedResponse, LinkError>> {
+        Box::pin(self.exchange(target, link, timeout))
+    }
+
+    async fn exchange(self, target: &Target, link: &Link, timeout: Duration) -> Result<BufferedResponse, LinkError> {
         let mut request = Request::new(Body::from(self.body));
         *request.method_mut() = self.method;
         *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource};
@@ -53,7 +54,21 @@ impl Endpoint {
     /// # Errors
     ///
     /// The object is not of an accepted kind, its names are not those of the path, or a plugin refuses it.
-    pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: AcceptedKinds) -> ApiResult<Submission<'a>> {
+    pub fn posted<'a>(
+        &'a self,
+        call: &'a Call,
+        body: Body,
+        posted: AcceptedKinds,
+    ) -> BoxFuture<'a, ApiResult<Submission<'a>>> {
+        Box::pin(self.submit_posted(call, body, posted))
+    }
+
+    async fn submit_posted<'a>(
+        &'a self,
+        call: &'a Call,
+        body: Body,
+        posted: AcceptedKinds,
+    ) -> ApiResult<Submission<'a>> {
         let format = crate::body::format(&call.parts)?;
         let body = self.read_bytes(call, body, BodyUse::Create).await?;
         let [first, others @ ..] = posted.kinds else {
@@ -133,8 +148,8 @@ impl Submission<'_> {
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub async fn admit(&mut self) -> ApiResult<()> {
-        self.write.run_validating_plugins(&mut *self.object, None).await
+    pub fn admit(&mut self) -> BoxFuture<'_, ApiResult<()>> {
+        Box::pin(self.write.run_validating_plugins(&mut *self.object, None))
     }
 
     /// The violations of the kind's own rules; the handler checks the metadata itself.
