@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use futures_util::future::select_all;
+use futures_util::future::{BoxFuture, select_all};
 use futures_util::stream;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_store::{Event, WatchError, Watcher};
@@ -59,21 +59,61 @@ pub trait Reconcile: Send + Sync + 'static {
     }
 }
 
+/// [`Reconcile`] without its types, so that what follows is compiled once, not once per controller.
+trait Work: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn watched(&self) -> Vec<&ResourceClient>;
+    fn all(&self) -> Vec<String>;
+    fn touched_by(&self, kind: usize, event: &Event) -> Vec<String>;
+    fn reconcile<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), LoopbackError>>;
+    fn again_in(&self, key: &str) -> Option<Duration>;
+}
+
+impl<R: Reconcile> Work for R {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn watched(&self) -> Vec<&ResourceClient> {
+        Reconcile::watched(self)
+    }
+
+    fn all(&self) -> Vec<String> {
+        Reconcile::all(self)
+    }
+
+    fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
+        Reconcile::touched_by(self, kind, event)
+    }
+
+    fn reconcile<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), LoopbackError>> {
+        Box::pin(Reconcile::reconcile(self, key))
+    }
+
+    fn again_in(&self, key: &str) -> Option<Duration> {
+        Reconcile::again_in(self, key)
+    }
+}
+
 /// Reconciles all keys once, and then follows the changes in the background.
-pub async fn start<R: Reconcile>(work: R, mut shutdown: Shutdown) {
+pub fn start<R: Reconcile>(work: R, shutdown: Shutdown) -> BoxFuture<'static, ()> {
+    Box::pin(run(Box::new(work), shutdown))
+}
+
+async fn run(work: Box<dyn Work>, mut shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(ResourceClient::watch).collect();
     let mut queue = DelayingQueue::new(RETRY);
     let all = work.all().into_iter().collect();
     tokio::select! {
         biased;
         () = shutdown.requested() => return,
-        () = reconcile_due(&work, all, &mut queue) => {}
+        () = reconcile_due(&*work, all, &mut queue) => {}
     }
     task::spawn(follow(work, watchers, queue, shutdown));
 }
 
-async fn follow<R: Reconcile>(
-    work: R,
+async fn follow(
+    work: Box<dyn Work>,
     mut watchers: Vec<Watcher>,
     mut queue: DelayingQueue<String>,
     mut shutdown: Shutdown,
@@ -104,7 +144,7 @@ async fn follow<R: Reconcile>(
         tokio::select! {
             biased;
             () = shutdown.requested() => return,
-            () = reconcile_due(&work, due, &mut queue) => {}
+            () = reconcile_due(&*work, due, &mut queue) => {}
         }
     }
 }
@@ -117,13 +157,13 @@ pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>
 }
 
 /// Reconciles all of `due`. Failed keys are retried later.
-async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mut DelayingQueue<String>) {
+async fn reconcile_due(work: &dyn Work, due: BTreeSet<String>, queue: &mut DelayingQueue<String>) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
         match &outcome {
             // A server that has stopped retries nothing; its next start reconciles everything.
             Ok(()) | Err(LoopbackError::NotReady) => {}
-            Err(error) => tracing::warn!(what = R::NAME, key, %error, "a reconciliation failed and is retried"),
+            Err(error) => tracing::warn!(what = work.name(), key, %error, "a reconciliation failed and is retried"),
         }
         (key, outcome.is_ok())
     });
