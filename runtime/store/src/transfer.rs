@@ -61,7 +61,7 @@ pub trait Source {
     fn next(&mut self) -> Result<Option<Record>, TransferError>;
 }
 
-impl<R: std::io::Read> Source for BackupReader<R> {
+impl Source for BackupReader<'_> {
     fn header(&self) -> &BackupHeader {
         self.header()
     }

@@ -43,8 +43,8 @@ pub enum BackupError {
 }
 
 /// Reads the objects of a backup. They are valid once [`BackupReader::next`] has returned `None`.
-pub struct BackupReader<R> {
-    input: R,
+pub struct BackupReader<'a> {
+    input: Box<dyn Read + 'a>,
     header: BackupHeader,
     /// Bytes that were read.
     at: u64,
@@ -58,13 +58,17 @@ pub struct BackupReader<R> {
     is_done: bool,
 }
 
-impl<R: Read> BackupReader<R> {
+impl<'a> BackupReader<'a> {
     /// Reads the start of a backup.
     ///
     /// # Errors
     ///
     /// The input cannot be read, or is no backup of a known version.
-    pub fn open(mut input: R) -> Result<Self, BackupError> {
+    pub fn open(input: impl Read + 'a) -> Result<Self, BackupError> {
+        Self::from_reader(Box::new(input))
+    }
+
+    fn from_reader(mut input: Box<dyn Read + 'a>) -> Result<Self, BackupError> {
         let mut front = [0; FRONT];
         let read = read_up_to(&mut input, &mut front)?;
         if read < MAGIC.len() || front[..MAGIC.len()] != *MAGIC {
@@ -197,7 +201,7 @@ impl<R: Read> BackupReader<R> {
     }
 }
 
-impl<R> std::fmt::Debug for BackupReader<R> {
+impl std::fmt::Debug for BackupReader<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("BackupReader")
