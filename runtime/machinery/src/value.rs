@@ -4,13 +4,13 @@
 //! nanoseconds per field and no code per type.
 
 mod collections;
+mod debug;
 mod equality;
 mod path;
 mod primitives;
 mod tree;
 
 use std::any::Any;
-use std::fmt::Debug;
 
 use crate::facts::{FieldFacts, Omit, StructFacts, StructTable, TypeFacts, TypeMetaFacts};
 use crate::scalar::Scalar;
@@ -39,7 +39,7 @@ pub trait Shape {
     label = "not a type that the codecs support",
     note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
 )]
-pub trait Value: Debug + Send + Sync {
+pub trait Value: Send + Sync {
     /// Returns the content of the value for reading.
     fn view(&self) -> View<'_>;
     /// Returns the content of the value for writing.
@@ -101,7 +101,7 @@ pub enum Slot<'a> {
 }
 
 /// A struct with a table of facts; implemented by the derives.
-pub trait Struct: Any + Debug + Send + Sync {
+pub trait Struct: Any + Send + Sync {
     /// Returns the table; `field(i)` belongs to `facts().fields[i]`.
     fn facts(&self) -> &'static StructFacts;
     /// Returns the field at `index`.
@@ -128,7 +128,7 @@ pub trait Struct: Any + Debug + Send + Sync {
 }
 
 /// Zero or more values in order.
-pub trait List: Debug + Send + Sync {
+pub trait List: Send + Sync {
     /// Returns the number of elements or entries.
     fn len(&self) -> usize;
     /// True if there are no elements or entries.
@@ -148,7 +148,7 @@ pub trait List: Debug + Send + Sync {
 }
 
 /// Values by text key, visited in the order of their keys.
-pub trait Map: Debug + Send + Sync {
+pub trait Map: Send + Sync {
     /// Returns the number of elements or entries.
     fn len(&self) -> usize;
     /// True if there are no elements or entries.
@@ -170,7 +170,7 @@ pub trait Map: Debug + Send + Sync {
 }
 
 /// A value that may be absent.
-pub trait Optional: Debug + Send + Sync {
+pub trait Optional: Send + Sync {
     /// True if the value is present.
     fn is_some(&self) -> bool;
     /// Returns the value; inserts a zero value if it is absent.

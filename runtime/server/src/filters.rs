@@ -33,6 +33,7 @@ mod turn_away;
 mod warning_headers;
 
 use std::any::Any;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::{Pin, pin};
@@ -90,7 +91,7 @@ use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
 /// One step of the processing of every request.
-pub trait Filter: Send + Sync + std::fmt::Debug {
+pub trait Filter: Send + Sync {
     /// Name in the recorded order.
     fn name(&self) -> &'static str;
 
@@ -110,6 +111,12 @@ pub trait Filter: Send + Sync + std::fmt::Debug {
     fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
         let _ = exchange;
         Err(failure)
+    }
+}
+
+impl fmt::Debug for dyn Filter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 

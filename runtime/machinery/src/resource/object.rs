@@ -1,6 +1,7 @@
 //! API objects of any kind: the interface that all kinds share.
 
 use std::any::Any;
+use std::fmt;
 
 use super::ResourceFacts;
 use super::strategy::Strategy;
@@ -17,6 +18,13 @@ pub trait Object: Struct {
     fn meta_mut(&mut self) -> &mut ObjectMeta;
     /// Returns a copy.
     fn boxed(&self) -> Box<dyn Object>;
+}
+
+impl fmt::Debug for dyn Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields: &dyn Struct = self;
+        fields.fmt(formatter)
+    }
 }
 
 impl dyn Object {
