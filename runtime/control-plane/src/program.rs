@@ -3,6 +3,7 @@
 use planesmith_access::authentication::service_account::{KeyGenerator, SigningKey};
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::sorting::sort_by_key;
 use planesmith_server::openapi::{OpenApi, Part};
 
 use crate::admission::Registration;
@@ -103,7 +104,7 @@ impl Program {
         let mut modes: Vec<AuthorizationMode> = modes.copied().collect();
         let known = self.known_authorization_modes();
         let place = |mode: &AuthorizationMode| known.iter().position(|other| other == mode).unwrap_or(known.len());
-        modes.sort_by_key(|mode| (place(mode), *mode));
+        sort_by_key(&mut modes, |mode| (place(mode), *mode));
         modes.dedup();
         if modes.is_empty() {
             modes.push(AuthorizationMode::ALWAYS_DENY);

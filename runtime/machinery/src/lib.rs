@@ -43,7 +43,7 @@ pub mod value;
 pub use planesmith_clock as clock;
 pub use planesmith_wire::{
     cbor, der, duration, go_base64, go_format, go_pattern, hex, int_or_string, json_path, micro_time, names, pem,
-    quantity, raw, time, yaml,
+    quantity, raw, sorting, time, yaml,
 };
 
 pub use resource::{object, strategy};

@@ -274,7 +274,7 @@ impl Scratch {
                 }
             }
         }
-        files.sort_by(|one, two| one.name.cmp(&two.name));
+        files.sort_unstable_by(|one, two| one.name.cmp(&two.name));
         let mut manifest = Manifest {
             is_first_format: false,
             summary: built.summary,

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use crate::sorting::sort_by;
+
 /// Quotes text as Go's `%q` does.
 #[must_use]
 pub fn quote(text: &str) -> String {
@@ -173,7 +175,7 @@ pub fn syntax(value: &serde_json::Value, key: &str) -> String {
 #[must_use]
 pub fn map(entries: &serde_json::Map<String, serde_json::Value>) -> String {
     let mut entries: Vec<(&String, &serde_json::Value)> = entries.iter().collect();
-    entries.sort_by(|left, right| left.0.cmp(right.0));
+    sort_by(&mut entries, |left, right| left.0.cmp(right.0));
     let entries: Vec<String> = entries
         .into_iter()
         .map(|(key, value)| format!("{key}:{}", self::value(value)))

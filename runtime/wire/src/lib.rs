@@ -24,6 +24,7 @@ pub mod protobuf;
 pub mod quantity;
 pub mod raw;
 pub mod scalar;
+pub mod sorting;
 pub mod time;
 pub mod type_meta;
 pub mod yaml;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use planesmith_machinery::group_version::compare_versions;
+use planesmith_machinery::sorting::sort_by;
 use planesmith_server::discovery::{RemoteResource, RemoteVersion, VersionPriority};
 
 /// A snapshot of the kinds of other servers.
@@ -37,7 +38,7 @@ impl RemoteKinds {
     /// The kinds of `versions`.
     pub(super) fn from_versions(versions: &[RemoteVersion]) -> Self {
         let mut versions: Vec<&RemoteVersion> = versions.iter().collect();
-        versions.sort_by(|left, right| {
+        sort_by(&mut versions, |left, right| {
             let (left, right) = (&left.priority, &right.priority);
             let by_place = right.version_priority.cmp(&left.version_priority);
             by_place.then_with(|| compare_versions(&left.version, &right.version))

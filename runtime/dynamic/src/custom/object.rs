@@ -72,10 +72,12 @@ impl CustomObject {
     /// The members of the document of the object, by name; without its type, and without its managed fields.
     #[must_use]
     pub fn unmanaged_members(&self) -> BTreeMap<&str, Cow<'_, Tree>> {
-        let content = self.content.iter();
-        let mut members: BTreeMap<&str, Cow<'_, Tree>> = content
-            .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree)))
-            .collect();
+        let mut members = BTreeMap::new();
+        members.extend(
+            self.content
+                .iter()
+                .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree))),
+        );
         members.insert("metadata", Cow::Owned(self.unmanaged_metadata()));
         members
     }

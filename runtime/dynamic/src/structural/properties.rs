@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use planesmith_wire::sorting::sort_by;
+
 use super::Structural;
 
 /// Schemas of fields by name.
@@ -59,7 +61,7 @@ impl FromIterator<(Box<str>, Arc<Structural>)> for Properties {
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.reverse();
         // Equal names stay in their (reversed) order.
-        fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+        sort_by(&mut fields, |(left, _), (right, _)| left.cmp(right));
         fields.dedup_by(|(later, _), (kept, _)| later == kept);
         Self(fields.into())
     }

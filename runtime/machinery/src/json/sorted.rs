@@ -1,6 +1,7 @@
 //! Writes an object as kube-apiserver writes unstructured objects: with sorted keys at every depth.
 
 use planesmith_wire::json::write_str;
+use planesmith_wire::sorting::sort_by_key;
 
 use super::writer::{close_object, write_list, write_value, write_view};
 use super::{Strictness, encode_value, parse_value};
@@ -60,7 +61,7 @@ fn open<'a>(out: &mut Vec<u8>, object: &'a dyn Struct) -> Vec<(&'a str, Member<'
             _ => members.push((field.name, Member::Field(view))),
         }
     }
-    members.sort_by_key(|(name, _)| *name);
+    sort_by_key(&mut members, |(name, _)| *name);
     members
 }
 
@@ -104,7 +105,7 @@ fn sorted_fields(object: &dyn Struct) -> Vec<(&'static FieldFacts, View<'_>)> {
     let mut fields: Vec<_> = fields
         .map(|(index, field)| (field, object.field(index).view()))
         .collect();
-    fields.sort_by_key(|(field, _)| field.name);
+    sort_by_key(&mut fields, |(field, _)| field.name);
     fields
 }
 

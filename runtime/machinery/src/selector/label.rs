@@ -9,6 +9,7 @@ use std::fmt;
 pub use requirement::{Operator, Requirement};
 
 use planesmith_wire::go_format::quote;
+use planesmith_wire::sorting::sort_by;
 
 use crate::meta;
 use crate::status::ApiError;
@@ -37,7 +38,7 @@ impl LabelQuery {
     /// Returns the query that requires all of `requirements`.
     #[must_use]
     pub fn new(mut requirements: Vec<Requirement>) -> Self {
-        requirements.sort_by(|left, right| left.key().cmp(right.key()));
+        sort_by(&mut requirements, |left, right| left.key().cmp(right.key()));
         Self { requirements }
     }
 

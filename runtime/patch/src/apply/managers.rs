@@ -1,5 +1,6 @@
 //! Updates the managers of a document after an apply.
 
+use planesmith_wire::sorting::sort_by;
 use serde_json::Value;
 
 use super::ApplyError;
@@ -118,7 +119,7 @@ impl Target<'_> {
             }
             if !conflicts.is_empty() {
                 // Stable: the fields of one manager keep their order.
-                conflicts.sort_by(|left, right| left.order().cmp(&right.order()));
+                sort_by(&mut conflicts, |left, right| left.order().cmp(&right.order()));
                 return Err(ApplyError::Conflicts(conflicts));
             }
         }

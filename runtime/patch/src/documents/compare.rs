@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use planesmith_wire::sorting::sort_by;
 use serde_json::{Map, Value};
 
 use super::schema::{Parts, Schema};
@@ -65,7 +66,8 @@ impl<'a> Difference<'a> {
         new: Option<&'a Map<String, Value>>,
         schema: Schema<'a>,
     ) {
-        let names: BTreeSet<&'a String> = old.into_iter().chain(new).flat_map(Map::keys).collect();
+        let names = old.into_iter().chain(new).flat_map(Map::keys);
+        let names: BTreeSet<&'a str> = names.map(String::as_str).collect();
         for name in names {
             let value = |side: Option<&'a Map<String, Value>>| side.and_then(|entries| entries.get(name));
             let schema = schema.entry(name).schema();
@@ -106,7 +108,7 @@ impl<'a> Difference<'a> {
         };
         let mut all: Vec<_> = steps(old, true).chain(steps(new, false)).collect();
         // Stable: among equal steps the old elements come first, each side in its order.
-        all.sort_by(|left, right| left.0.cmp(&right.0));
+        sort_by(&mut all, |left, right| left.0.cmp(&right.0));
         for equal in all.chunk_by(|left, right| left.0 == right.0) {
             let (before, after) = equal.split_at(equal.partition_point(|(_, is_old, _)| *is_old));
             let step = equal[0].0.clone();

@@ -1,5 +1,6 @@
 //! The set of fields that a document holds.
 
+use planesmith_wire::sorting::sort_by;
 use serde_json::{Map, Value};
 
 use super::schema::{Entry, Parts, Schema};
@@ -47,7 +48,7 @@ fn collect_elements<'a>(elements: &'a [Value], parts: Parts<'a>, schema: Schema<
         .iter()
         .filter_map(|element| Some((schema.step(parts, element).ok()?, element)))
         .collect();
-    steps.sort_by(|left, right| left.0.cmp(&right.0));
+    sort_by(&mut steps, |left, right| left.0.cmp(&right.0));
     for same in steps.chunk_by(|left, right| left.0 == right.0) {
         let mut below = Set::new();
         if let [(_, value)] = same {

@@ -9,6 +9,7 @@ use planesmith_machinery::facts::{FieldFacts, ListType, Omit, StructFacts, TypeF
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::value::Shape;
+use planesmith_wire::sorting::sort_by;
 use serde_json::Value;
 
 use crate::fields::{KeyValue, PathElement};
@@ -258,7 +259,7 @@ impl<'s> Schema<'s> {
                 quoted.join(" ")
             ));
         }
-        pairs.sort_by(|left, right| left.0.cmp(&right.0));
+        sort_by(&mut pairs, |left, right| left.0.cmp(&right.0));
         Ok(PathElement::Key(pairs))
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use planesmith_machinery::value::{List, Map, Struct, Value, View, equal};
+use planesmith_wire::sorting::sort_by;
 
 use super::element::PathElement;
 use super::relation::{Relation, keyed_element, set_element};
@@ -238,7 +239,7 @@ fn lists<'a>(
     let mut elements = steps(old, true, step);
     elements.append(&mut steps(new, false, step));
     // Stable: among equal steps the old elements come first, each side in its order.
-    elements.sort_by(|left, right| left.step.cmp(&right.step));
+    sort_by(&mut elements, |left, right| left.step.cmp(&right.step));
     for same in elements.chunk_by_mut(|left, right| left.step == right.step) {
         let element = std::mem::replace(&mut same[0].step, PathElement::Index(0));
         let (before, after) = same.split_at(same.partition_point(|element| element.is_old));

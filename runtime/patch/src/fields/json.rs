@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use planesmith_wire::json::{MAX_FIELDS_DEPTH, Malformed, Next, Reader, encode_text};
+use planesmith_wire::sorting::sort_by;
 
 use super::element::PathElement;
 use super::key_value::{KeyValue, write_entries};
@@ -172,7 +173,7 @@ fn parse_element(key: Cow<'_, str>) -> Result<Option<PathElement<'_>>, String> {
                 .into_iter()
                 .map(|(name, value)| (Cow::Owned(name), KeyValue::from_json(value)))
                 .collect();
-            keys.sort_by(|left, right| left.0.cmp(&right.0));
+            sort_by(&mut keys, |left, right| left.0.cmp(&right.0));
             Ok(Some(PathElement::Key(keys)))
         }
         b'i' => key[2..]

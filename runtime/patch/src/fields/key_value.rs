@@ -8,6 +8,7 @@ use planesmith_wire::go_format;
 
 use planesmith_machinery::json;
 use planesmith_machinery::value::View;
+use planesmith_wire::sorting::sort_by;
 
 /// A value, with the order in which `managedFields` lists it: numbers, text, truth values, lists, objects, null.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ impl<'a> KeyValue<'a> {
             serde_json::Value::Object(entries) => {
                 let entry = |(name, value)| (Cow::Owned(name), Self::from_json(value));
                 let mut entries: Vec<_> = entries.into_iter().map(entry).collect();
-                entries.sort_by(|left: &(Cow<'_, str>, Self), right| left.0.cmp(&right.0));
+                sort_by(&mut entries, |left: &(Cow<'_, str>, Self), right| left.0.cmp(&right.0));
                 Self::Map(entries.into())
             }
         }

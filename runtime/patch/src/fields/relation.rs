@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use planesmith_machinery::facts::{FieldFacts, ListType, TypeFacts};
 use planesmith_machinery::value::{Struct, Value, View};
+use planesmith_wire::sorting::sort_by;
 
 use super::element::PathElement;
 use super::key_value::KeyValue;
@@ -84,7 +85,7 @@ pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -
         };
         pairs.extend(value.map(|value| (Cow::Borrowed(*key), value)));
     }
-    pairs.sort_by(|left, right| left.0.cmp(&right.0));
+    sort_by(&mut pairs, |left, right| left.0.cmp(&right.0));
     (!pairs.is_empty()).then_some(PathElement::Key(pairs))
 }
 

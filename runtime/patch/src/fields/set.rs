@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use planesmith_wire::sorting::sort_by;
+
 use super::element::PathElement;
 
 /// A set of fields, as a tree of steps. A field and the fields below it are members independently of each other.
@@ -250,7 +252,7 @@ impl<'a> Set<'a> {
         if self.nodes.is_sorted_by(|left, right| left.element < right.element) {
             return;
         }
-        self.nodes.sort_by(|left, right| left.element.cmp(&right.element));
+        sort_by(&mut self.nodes, |left, right| left.element.cmp(&right.element));
         self.nodes.dedup_by(|later, earlier| {
             let same = later.element == earlier.element;
             if same {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_wire::raw::FieldsV1;
+use planesmith_wire::sorting::sort_by;
 use planesmith_wire::time::Time;
 
 use crate::fields::Set;
@@ -251,7 +252,7 @@ impl<'a> Entries<'a> {
 
     /// Returns the entries in their stored form and order: appliers first, then by time, name, version and subresource.
     pub(crate) fn write(mut self) -> Vec<ManagedFieldsEntry> {
-        self.0.sort_by(order);
+        sort_by(&mut self.0, order);
         self.0.into_iter().map(Entry::write).collect()
     }
 }

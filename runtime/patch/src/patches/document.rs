@@ -66,8 +66,9 @@ impl<'a> Node<'a> {
             && json.starts_with('{')
         {
             let entries: BTreeMap<String, &'a RawValue> = serde_json::from_str(json).ok()?;
-            let entries = entries.into_iter().map(|(key, value)| (key, below(value.get())));
-            *self = Node::Object(entries.collect());
+            let mut object = BTreeMap::new();
+            object.extend(entries.into_iter().map(|(key, value)| (key, below(value.get()))));
+            *self = Node::Object(object);
         }
         match self {
             Node::Object(entries) => Some(entries),

@@ -15,6 +15,7 @@ use http::request::Parts;
 use http::{Request, StatusCode};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
+use planesmith_machinery::sorting::sort_by;
 use ring::digest::{SHA512, digest};
 
 use super::SharedTable;
@@ -262,12 +263,14 @@ fn merge<'t>(tables: &'t [Arc<RouteTable>], registered: &'t Groups, priorities: 
         .map(|(name, versions)| Merged { name, versions })
         .collect();
     for group in &mut groups {
-        group.versions.sort_by(|left, right| {
+        sort_by(&mut group.versions, |left, right| {
             let by_place = right.priority.1.cmp(&left.priority.1);
             by_place.then_with(|| compare_versions(left.name, right.name))
         });
     }
-    groups.sort_by(|left, right| (-left.priority(), left.name).cmp(&(-right.priority(), right.name)));
+    sort_by(&mut groups, |left, right| {
+        (-left.priority(), left.name).cmp(&(-right.priority(), right.name))
+    });
     groups
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::vec;
 
+use planesmith_machinery::sorting::sort_by_key;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{cbor, json, yaml};
 use planesmith_store::Entry;
@@ -110,7 +111,7 @@ impl TextList {
             }
         }
         let mut numbered = std::mem::take(numbered);
-        numbered.sort_by_key(|(number, _)| *number);
+        sort_by_key(&mut numbered, |(number, _)| *number);
         let sorted: Vec<_> = numbered.into_iter().map(|(_, entry)| entry).collect();
         self.entries = sorted.into_iter();
         self.stage = Stage::Head;

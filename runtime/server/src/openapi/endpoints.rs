@@ -12,6 +12,7 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderValue, LO
 use http::request::Parts;
 use http::{Request, StatusCode};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
+use planesmith_machinery::sorting::sort_by;
 use serde_json::json;
 
 use super::document::OpenApiDocument;
@@ -132,7 +133,7 @@ fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str
         .filter(|header| !header.is_empty());
     let mut ranges: Vec<(&str, f64)> = header.unwrap_or("*/*").split(',').map(range).collect();
     // Equal qualities keep their order, except that wildcards come last.
-    ranges.sort_by(|left, right| {
+    sort_by(&mut ranges, |left, right| {
         let wild = |range: &str| range.matches('*').count();
         right.1.total_cmp(&left.1).then(wild(left.0).cmp(&wild(right.0)))
     });

@@ -2,6 +2,7 @@
 
 use http::request::Parts;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceFacts};
+use planesmith_machinery::sorting::sort_by_key;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 
 use super::{Custom, Declared};
@@ -37,7 +38,7 @@ impl Answers for Declared {
 
     fn subresources<'k>(&self, kind: &'k ResourceFacts) -> Vec<&'k SubresourceFacts> {
         let mut subresources: Vec<_> = kind.subresources.iter().collect();
-        subresources.sort_by_key(|subresource| subresource.name);
+        sort_by_key(&mut subresources, |subresource| subresource.name);
         subresources
     }
 

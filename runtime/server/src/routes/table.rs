@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use http::Method;
 use planesmith_machinery::resource::Scope;
+use planesmith_machinery::sorting::sort_by;
 use planesmith_machinery::status::ApiError;
 
 use super::group_answers::{ExclusiveGroup, GroupAnswers, OpenGroup};
@@ -224,7 +225,7 @@ impl VersionRoutes {
 
 fn by_name(resources: &ByResource) -> Vec<&ServedResource> {
     let mut served: Vec<_> = resources.values().map(|handler| handler.facts()).collect();
-    served.sort_by(|left, right| left.plural.cmp(&right.plural));
+    sort_by(&mut served, |left, right| left.plural.cmp(&right.plural));
     served
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::sorting::sort_by;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::representation::{StorageCodec, with_gap, without_gap};
@@ -50,7 +51,7 @@ impl RegistryCodec {
             ttl: scheme.ttl(hub),
         };
         let mut kinds: Vec<Kind> = hubs.map(kind).collect();
-        kinds.sort_by(|one, other| one.prefix.cmp(&other.prefix));
+        sort_by(&mut kinds, |one, other| one.prefix.cmp(&other.prefix));
         Self { kinds }
     }
 

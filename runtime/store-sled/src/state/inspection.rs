@@ -148,7 +148,7 @@ impl StateInspection {
     fn all(folder: &Path) -> Result<Vec<FoundGeneration>, LogError> {
         let mut paths = entries(folder)?;
         paths.retain(|path| is_generation(name_of(path)) || name_of(path).parse::<u64>().is_ok());
-        paths.sort();
+        paths.sort_unstable();
         let all = paths
             .into_iter()
             .map(|path| FoundGeneration::find(path, None, vec![0..=u64::MAX]));

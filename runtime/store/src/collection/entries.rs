@@ -33,7 +33,7 @@ struct Position {
 impl Entries {
     /// Returns a set of entries, which may be in any order; keys are distinct.
     pub(super) fn new(mut entries: Vec<Arc<Entry>>) -> Self {
-        entries.sort_by(|one, other| one.key().cmp(other.key()));
+        entries.sort_unstable_by(|one, other| one.key().cmp(other.key()));
         let len = entries.len();
         let chunks = Node::all_of(&entries);
         Self {

@@ -20,7 +20,7 @@ impl LoadedSource {
     /// Returns the content `records` of the store of `program` at `revision` and at the time `at`, in milliseconds since 1970.
     #[must_use]
     pub fn new(mut records: Vec<Record>, revision: Revision, program: &str, at: u64) -> Self {
-        records.sort_by(|one, other| (one.revision, &one.key).cmp(&(other.revision, &other.key)));
+        records.sort_unstable_by(|one, other| (one.revision, &one.key).cmp(&(other.revision, &other.key)));
         let header = BackupHeader {
             revision,
             at,

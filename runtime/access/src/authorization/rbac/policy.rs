@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use planesmith_machinery::go_format::quote;
+use planesmith_machinery::sorting::sort_by;
 
 use super::action::Action;
 use super::binding::{Binding, Grant, RoleKind};
@@ -201,7 +202,9 @@ impl Policy {
     /// Returns all bindings: of the whole cluster, and then by namespace and name.
     pub(super) fn all_bindings(&self) -> Vec<&Arc<Binding>> {
         let mut bindings: Vec<&Arc<Binding>> = self.bindings.iter().collect();
-        bindings.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
+        sort_by(&mut bindings, |one, other| {
+            (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name))
+        });
         bindings
     }
 

@@ -17,6 +17,7 @@ use planesmith_wire::protobuf::{WireType, write_bytes, write_int, write_tag};
 use planesmith_wire::quantity::Quantity;
 use planesmith_wire::raw::{AnyJson, FieldsV1, RawExtension};
 use planesmith_wire::scalar::ScalarCodec;
+use planesmith_wire::sorting::sort_by_key;
 use planesmith_wire::time::Time;
 
 use super::names::Names;
@@ -159,7 +160,7 @@ impl StructPlan {
         let numbers = fields.iter().map(|field| field.number).filter(|number| *number > 0);
         absent.extend_from_slice(&[0; SHORT]);
         let mut order: Vec<&FieldPlan> = fields.iter().collect();
-        order.sort_by_key(|field| field.number);
+        sort_by_key(&mut order, |field| field.number);
         let empty: Box<[u8]> = order
             .iter()
             .flat_map(|field| &absent[field.absent()])

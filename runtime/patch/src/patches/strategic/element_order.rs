@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use planesmith_machinery::status::ApiError;
 use planesmith_wire::go_format;
+use planesmith_wire::sorting::sort_by_key;
 use serde_json::{Map, Value};
 
 use super::lists::{element_type, merge, no_merge_key};
@@ -173,8 +174,8 @@ pub(super) fn order(
             None => others.push((server, element)),
         }
     }
-    of_patch.sort_by_key(|(place, _, _)| *place);
-    others.sort_by_key(|(server, _)| server.unwrap_or(usize::MAX));
+    sort_by_key(&mut of_patch, |(place, _, _)| *place);
+    sort_by_key(&mut others, |(server, _)| server.unwrap_or(usize::MAX));
     let mut ordered = Vec::with_capacity(of_patch.len() + others.len());
     let mut others = others.into_iter().peekable();
     for (_, server, element) in of_patch {
