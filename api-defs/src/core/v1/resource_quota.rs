@@ -4,6 +4,7 @@ mod check;
 mod columns;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -140,6 +141,14 @@ impl Strategy for ResourceQuota {
 
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         self.status.check(&mut errors.at("status"));
+    }
+
+    fn warnings_on_create(&self) -> Vec<String> {
+        warnings::requests_above_limits(&self.spec.hard)
+    }
+
+    fn warnings_on_update(&self, _: &Self) -> Vec<String> {
+        Vec::new()
     }
 }
 

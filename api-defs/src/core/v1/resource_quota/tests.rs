@@ -95,3 +95,30 @@ fn scopes_may_change_places_only() {
         Some("spec.scopes: Invalid value: [\"Terminating\"]: field is immutable")
     );
 }
+
+#[test]
+fn new_quotas_with_more_requests_than_limits_cause_warnings() {
+    let amounts = [
+        ("limits.cpu", "2"),
+        ("limits.ephemeral-storage", "1"),
+        ("limits.memory", "1Gi"),
+        ("limits.storage", "1"),
+        ("memory", "2Gi"),
+        ("requests.cpu", "4"),
+        ("requests.ephemeral-storage", "1"),
+        ("storage", "2"),
+    ];
+    let mut quota = ResourceQuota::default();
+    for (resource, amount) in amounts {
+        let amount = amount.parse().expect("a quantity");
+        quota.spec.hard.insert(resource.to_owned(), amount);
+    }
+    assert_eq!(
+        quota.warnings_on_create(),
+        [
+            "ResourceQuota requests.cpu (4) should be less than limits.cpu (2)",
+            "ResourceQuota memory (2Gi) should be less than limits.memory (1Gi)",
+        ]
+    );
+    assert!(quota.warnings_on_update(&quota).is_empty());
+}
