@@ -24,9 +24,10 @@ pub(super) fn check(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, er
         let (new_class, old_class) = (annotation(new), annotation(old));
         if new_class.as_deref().unwrap_or_default() != old_class.as_deref().unwrap_or_default() {
             let value = new_class.unwrap_or_default();
+            // As in kube-apiserver, the path has no brackets.
             errors
-                .at_key("metadata.annotations", BETA_CLASS)
-                .invalid("", value, "field is immutable");
+                .at("metadata.annotations")
+                .invalid(BETA_CLASS, value, "field is immutable");
         }
         let named_late = old.spec.storage_class_name.is_none() && new.spec.storage_class_name.is_some();
         if named_late && (old_class.is_none() || old_class == new.spec.storage_class_name) {
@@ -168,6 +169,18 @@ mod tests {
         }
         let old = with("Pending", None, None);
         assert_eq!(fields(&with("Pending", Some("fast"), None), &old), ["spec"]);
+    }
+
+    #[test]
+    fn the_class_in_the_annotation_is_immutable() {
+        let (mut new, old) = (claim("1Gi", "Pending"), claim("1Gi", "Pending"));
+        new.metadata
+            .annotations
+            .insert(BETA_CLASS.to_owned(), "slow".to_owned());
+        assert_eq!(
+            fields(&new, &old),
+            ["metadata.annotations.volume.beta.kubernetes.io/storage-class"]
+        );
     }
 
     #[test]
