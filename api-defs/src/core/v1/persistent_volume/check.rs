@@ -38,7 +38,8 @@ impl PersistentVolumeSpec {
         self.check_attributes_class(errors);
     }
 
-    /// Reports errors in the spec of a volume that is part of an attachment.
+    /// Reports errors in the spec of a volume that is part of an attachment. As in kube-apiserver, the class of its
+    /// attributes is not checked.
     pub(crate) fn check_inline(&self, errors: &mut FieldErrors) {
         const REFUSED: &str = "may not be specified in the context of inline volumes";
         if self.claim_ref.is_some() {
@@ -67,7 +68,6 @@ impl PersistentVolumeSpec {
             let detail = "may not specify volumeMode other than Filesystem in the context of inline volumes";
             errors.forbidden("volumeMode", detail);
         }
-        self.check_attributes_class(errors);
     }
 
     fn check_modes(&self, errors: &mut FieldErrors) {
@@ -158,6 +158,22 @@ impl VolumeNodeAffinity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_attributes_class_of_inline_volumes_is_not_checked() {
+        let class = |name: &str| {
+            let spec = PersistentVolumeSpec {
+                volume_attributes_class_name: Some(name.to_owned()),
+                ..PersistentVolumeSpec::default()
+            };
+            let mut errors = FieldErrors::default();
+            spec.check_inline(&mut errors);
+            errors.joined()
+        };
+        let mut without = FieldErrors::default();
+        PersistentVolumeSpec::default().check_inline(&mut without);
+        assert_eq!([class(""), class("A")], [without.joined(), without.joined()]);
+    }
 
     #[test]
     fn paths_are_worked_out_before_they_are_judged() {
