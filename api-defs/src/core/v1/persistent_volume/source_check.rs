@@ -224,6 +224,11 @@ impl ISCSIPersistentVolumeSource {
         /// Maximum total length of name and portal if an initiator name is set, in bytes.
         const MAX_NAMES: usize = 64;
         require(&[("targetPortal", &self.target_portal)], errors);
+        if self.initiator_name.is_some() && volume.len() + 1 + self.target_portal.len() > MAX_NAMES {
+            let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
+                          iscsi.initiatorName is specified.";
+            errors.invalid("targetportal", &self.target_portal, detail);
+        }
         match self.iqn.as_str() {
             "" => errors.required("iqn", ""),
             iqn => check_iscsi_name("iqn", iqn, UNKNOWN, errors),
@@ -241,11 +246,6 @@ impl ISCSIPersistentVolumeSource {
         }
         if let Some(initiator) = &self.initiator_name {
             check_iscsi_name("initiatorname", initiator, UNKNOWN, errors);
-            if volume.len() + 1 + self.target_portal.len() > MAX_NAMES {
-                let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
-                              iscsi.initiatorName is specified.";
-                errors.invalid("targetportal", &self.target_portal, detail);
-            }
         }
     }
 }
@@ -323,5 +323,24 @@ impl CSIPersistentVolumeSource {
         for (field, secret) in secrets {
             check_secret(field, secret.as_ref(), errors);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_iscsi_names_is_reported_before_the_iqn() {
+        let source = ISCSIPersistentVolumeSource {
+            target_portal: "p".repeat(64),
+            iqn: "bad".to_owned(),
+            initiator_name: Some("bad".to_owned()),
+            ..ISCSIPersistentVolumeSource::default()
+        };
+        let mut errors = FieldErrors::default();
+        source.check("v", &mut errors);
+        let fields = errors.as_slice().iter().map(|error| error.field.as_str());
+        assert_eq!(fields.collect::<Vec<_>>(), ["targetportal", "iqn", "initiatorname"]);
     }
 }
