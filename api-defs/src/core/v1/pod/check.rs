@@ -7,7 +7,7 @@ use planesmith_machinery::names;
 use planesmith_machinery::validation::check_labels;
 
 use super::dns::check_dns;
-use super::resource_claim::check_claims;
+use super::resource_claim::{check_claims, refuse_claims};
 use super::topology_spread::check_spread;
 use super::{PodOptions, PodSpec};
 use crate::core::v1::ResourceRequirements;
@@ -27,7 +27,11 @@ impl PodSpec {
             errors.required("terminationGracePeriodSeconds", "");
         }
         let volumes = check_volumes(&self.volumes, pod, options, errors);
-        check_claims(&self.resource_claims, errors);
+        if options.no_claims {
+            refuse_claims(&self.resource_claims, errors);
+        } else {
+            check_claims(&self.resource_claims, errors);
+        }
         let claims = self.resource_claims.iter().map(|claim| claim.name.as_str());
         let claims: BTreeSet<&str> = claims.filter(|name| !name.is_empty()).collect();
         let around = Surroundings {

@@ -18,6 +18,8 @@ use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 pub struct PodOptions {
     /// True for the spec of a pod, which must be complete, instead of a template.
     pub of_pod: bool,
+    /// Refuses all device claims: the pod mirrors a static one.
+    pub(crate) no_claims: bool,
     /// Permits deletion costs that are not numbers.
     pub(crate) any_deletion_cost: bool,
     /// Permits illegal label values in pod label selectors.
@@ -75,6 +77,7 @@ impl PodOptions {
         });
         Self {
             of_pod: false,
+            no_claims: false,
             any_deletion_cost: has_bad_deletion_cost(&meta.annotations),
             any_selector_values: affinity.is_some_and(|affinity| affinity.has_illegal_selector_value()),
             any_node_selector_values: affinity.is_some_and(|affinity| affinity.has_illegal_node_value()),

@@ -1,6 +1,6 @@
 //! Device claims of pods and their status.
 
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::names;
 use std::collections::BTreeMap;
@@ -169,6 +169,18 @@ pub(super) fn check_claims(claims: &[PodResourceClaim], errors: &mut FieldErrors
                 }
             }
         }
+    }
+}
+
+/// Reports the device claims of the mirror of a static pod. As in kube-apiserver, the errors are at an empty path.
+pub(super) fn refuse_claims(claims: &[PodResourceClaim], errors: &mut FieldErrors) {
+    for _ in claims {
+        errors.push(FieldError {
+            field: "[]".to_owned(),
+            kind: FieldErrorKind::Forbidden,
+            value: String::new(),
+            detail: "static pods do not support resource claims".to_owned(),
+        });
     }
 }
 

@@ -29,6 +29,10 @@ impl Pod {
             options,
             &mut errors.at("metadata.annotations"),
         );
+        let options = PodOptions {
+            no_claims: meta.annotations.contains_key(annotations::MIRROR),
+            ..options
+        };
         self.spec.check(&meta.name, options, &mut errors.at("spec"));
         if self.spec.service_account_name.is_empty() {
             self.refuse_tokens(errors);

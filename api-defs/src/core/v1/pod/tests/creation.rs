@@ -93,6 +93,15 @@ fn the_claim_of_a_volume_is_named_when_the_volume_is_nothing_else() {
 }
 
 #[test]
+fn mirrors_of_static_pods_claim_no_devices() {
+    let mut pod = pod(json!({"nodeName": "n", "resourceClaims": [{"name": "A"}, {"name": "A"}]}));
+    let annotation = ("kubernetes.io/config.mirror".to_owned(), "x".to_owned());
+    pod.metadata.annotations.extend([annotation]);
+    let refused = "[]: Forbidden: static pods do not support resource claims";
+    assert_eq!(found(|errors| pod.validate(errors)), [refused, refused].join("\n"));
+}
+
+#[test]
 fn containers_are_checked_field_by_field() {
     let cases = [
         (
