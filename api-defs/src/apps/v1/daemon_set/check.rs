@@ -40,8 +40,21 @@ impl DaemonSetUpdateStrategy {
             ("OnDelete", _) => {}
             ("RollingUpdate", None) => errors.required("updateStrategy.rollingUpdate", ""),
             ("RollingUpdate", Some(rolling)) => rolling.check(&mut errors.at("updateStrategy.rollingUpdate")),
-            _ => errors.not_supported_in_order("updateStrategy", GoValue(self), &["RollingUpdate", "OnDelete"]),
+            _ => {
+                let known = ["RollingUpdate", "OnDelete"];
+                errors.not_supported_in_order("updateStrategy", GoValue(&self.internal()), &known);
+            }
         }
+    }
+
+    /// Returns the strategy as kube-apiserver's internal type has it, whose amounts are not optional.
+    fn internal(&self) -> Self {
+        let mut internal = self.clone();
+        if let Some(rolling) = &mut internal.rolling_update {
+            rolling.max_unavailable.get_or_insert_default();
+            rolling.max_surge.get_or_insert_default();
+        }
+        internal
     }
 }
 
@@ -81,11 +94,26 @@ impl DaemonSetStatus {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::field_error::FieldErrors;
     use planesmith_machinery::meta::LabelSelector;
     use planesmith_machinery::strategy::Context;
     use planesmith_machinery::validation::check_update;
 
-    use crate::apps::v1::DaemonSet;
+    use crate::apps::v1::{DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
+
+    #[test]
+    fn absent_amounts_of_an_unknown_strategy_are_shown_as_zero() {
+        let strategy = DaemonSetUpdateStrategy {
+            type_: "Foo".to_owned(),
+            rolling_update: Some(RollingUpdateDaemonSet::default()),
+        };
+        let mut errors = FieldErrors::default();
+        strategy.check(&mut errors);
+        assert_eq!(
+            errors.as_slice()[0].value,
+            r#"{"Type":"Foo","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":0}}"#
+        );
+    }
 
     #[test]
     fn an_update_is_checked_once_and_the_selector_first() {

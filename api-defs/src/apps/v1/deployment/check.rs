@@ -50,8 +50,18 @@ impl DeploymentStrategy {
                 Some(rolling) => rolling.check(&mut errors.at("strategy.rollingUpdate")),
                 None => errors.required("strategy.rollingUpdate", "this should be defaulted and never be nil"),
             },
-            _ => errors.not_supported_in_order("strategy", GoValue(self), &["Recreate", "RollingUpdate"]),
+            _ => errors.not_supported_in_order("strategy", GoValue(&self.internal()), &["Recreate", "RollingUpdate"]),
         }
+    }
+
+    /// Returns the strategy as kube-apiserver's internal type has it, whose amounts are not optional.
+    fn internal(&self) -> Self {
+        let mut internal = self.clone();
+        if let Some(rolling) = &mut internal.rolling_update {
+            rolling.max_unavailable.get_or_insert_default();
+            rolling.max_surge.get_or_insert_default();
+        }
+        internal
     }
 }
 
@@ -88,5 +98,24 @@ impl DeploymentStatus {
         check_at_most("availableReplicas", self.available_replicas, all, errors);
         let ready = (self.ready_replicas, "readyReplicas");
         check_at_most("availableReplicas", self.available_replicas, ready, errors);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_amounts_of_an_unknown_strategy_are_shown_as_zero() {
+        let strategy = DeploymentStrategy {
+            type_: "Foo".to_owned(),
+            rolling_update: Some(RollingUpdateDeployment::default()),
+        };
+        let mut errors = FieldErrors::default();
+        strategy.check(&mut errors);
+        assert_eq!(
+            errors.as_slice()[0].value,
+            r#"{"Type":"Foo","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":0}}"#
+        );
     }
 }

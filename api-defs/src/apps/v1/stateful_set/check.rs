@@ -155,17 +155,35 @@ impl StatefulSetUpdateStrategy {
             ("", _) => errors.required("updateStrategy", ""),
             ("OnDelete", Some(rolling)) => errors.invalid(
                 "updateStrategy.rollingUpdate",
-                GoValue(rolling),
+                GoValue(&rolling.internal()),
                 "only allowed for updateStrategy 'RollingUpdate'",
             ),
             ("RollingUpdate", Some(rolling)) => rolling.check(&mut errors.at("updateStrategy.rollingUpdate")),
             ("OnDelete" | "RollingUpdate", None) => {}
-            _ => errors.invalid("updateStrategy", GoValue(self), "must be 'RollingUpdate' or 'OnDelete'"),
+            (_, rolling) => {
+                let shown = Self {
+                    type_: self.type_.clone(),
+                    rolling_update: rolling.map(RollingUpdateStatefulSetStrategy::internal),
+                };
+                errors.invalid(
+                    "updateStrategy",
+                    GoValue(&shown),
+                    "must be 'RollingUpdate' or 'OnDelete'",
+                );
+            }
         }
     }
 }
 
 impl RollingUpdateStatefulSetStrategy {
+    /// Returns the parameters as kube-apiserver's internal type has them, whose partition is not optional.
+    fn internal(&self) -> Self {
+        Self {
+            partition: Some(self.partition.unwrap_or_default()),
+            ..self.clone()
+        }
+    }
+
     fn check(&self, errors: &mut FieldErrors) {
         check_from_zero("partition", self.partition, errors);
         if let Some(unavailable) = &self.max_unavailable {
@@ -252,6 +270,23 @@ mod tests {
         scaled.replicas = Some(2);
         assert_eq!(changed(&labelled, &scaled), ["template.labels"], "always looked at");
         assert_eq!(changed(&good, &once_bad), ["replicas"], "the rest is, too");
+    }
+
+    #[test]
+    fn an_absent_partition_is_shown_as_zero() {
+        let rolling = Some(RollingUpdateStatefulSetStrategy::default());
+        let shown = |type_: &str| {
+            let strategy = StatefulSetUpdateStrategy {
+                type_: type_.to_owned(),
+                rolling_update: rolling.clone(),
+            };
+            let mut errors = FieldErrors::default();
+            strategy.check(&mut errors);
+            errors.as_slice()[0].value.clone()
+        };
+        let rolling = r#"{"Partition":0,"MaxUnavailable":null}"#;
+        assert_eq!(shown("OnDelete"), rolling);
+        assert_eq!(shown("Foo"), format!(r#"{{"Type":"Foo","RollingUpdate":{rolling}}}"#));
     }
 
     #[test]
