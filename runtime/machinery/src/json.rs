@@ -24,7 +24,7 @@ pub use tree::{from_value, to_value, try_to_value};
 
 use crate::decode_budget::budget_for;
 use crate::scalar::Scalar;
-use crate::value::{Struct, Value, View};
+use crate::value::{Shape, Struct, Value, View};
 
 /// Appends `object` as compact JSON without a final newline; kind and apiVersion come first if the type has them. Keys
 /// are sorted instead if kube-apiserver represents the object as an unstructured tree.
@@ -117,6 +117,17 @@ pub fn decode_untyped(input: &[u8], target: &mut dyn Struct, strictness: Strictn
 /// Like [`decode`] without findings, for a struct inside `depth` arrays and objects of another document.
 pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
     decode::decode(input, target, Strictness::Lenient, Origin { depth, ..Origin::TYPED }).map(drop)
+}
+
+/// Decodes a document that is one value, such as a list of structs, without findings.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_value<T: Shape + Value + Default>(input: &[u8]) -> Result<T, DecodeError> {
+    let mut value = T::default();
+    decode::decode_value(input, &mut value, &T::TYPE)?;
+    Ok(value)
 }
 
 /// Decodes a document that is one leaf.

@@ -7,6 +7,7 @@ use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects,
 use planesmith_api_defs::core::v1::{Namespace, Pod, Toleration};
 use planesmith_control_plane::admission::parse_configuration;
 use planesmith_machinery::group_version::GroupResource;
+use planesmith_machinery::json::decode_value;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use serde::Deserialize;
 
@@ -23,7 +24,7 @@ struct Configuration {
     whitelist: Vec<Written>,
 }
 
-/// A toleration in the form of annotations and the configuration.
+/// A toleration in the form of the configuration.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Written {
@@ -76,9 +77,8 @@ impl PodTolerationRestriction {
         if text.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let written: Vec<Written> =
-            serde_json::from_str(text).map_err(|error| ApiError::unnamed(500, error.to_string()))?;
-        Ok(Some(written.into_iter().map(Toleration::from).collect()))
+        let written = decode_value(text.as_bytes()).map_err(|error| ApiError::unnamed(500, error.to_string()))?;
+        Ok(Some(written))
     }
 
     fn complete(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {

@@ -55,6 +55,13 @@ pub(super) fn decode(
     walk.finish(walked)
 }
 
+/// Decodes a document that is one value of any type.
+pub(super) fn decode_value(input: &[u8], target: &mut dyn Value, ty: &TypeFacts) -> Result<(), DecodeError> {
+    let mut walk = Walk::new(input, Strictness::Lenient, Origin::TYPED);
+    let walked = walk.value(target.slot(), ty, &Path::ROOT);
+    walk.finish(walked).map(drop)
+}
+
 /// Decodes a document that is one leaf.
 pub(super) fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
     let mut walk = Walk::new(input, Strictness::Lenient, Origin::TYPED);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{DecodeError, Strictness, decode, encode_item, parse_value, to_value, to_vec, type_meta};
+use super::{DecodeError, Strictness, decode, decode_value, encode_item, parse_value, to_value, to_vec, type_meta};
 use crate::byte_string::ByteString;
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::value::{Shape, Slot, Struct, Value, View};
@@ -403,4 +403,29 @@ fn trees_and_structs_turn_into_each_other() {
     let mut back = Widget::default();
     super::from_value(&tree, &mut back, Strictness::Strict).expect("valid");
     assert_eq!(back, widget);
+}
+
+#[test]
+fn lists_are_documents() {
+    let sizes = |text: &str| {
+        let list: Vec<WidgetSpec> = decode_value(text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok::<_, String>(list.into_iter().map(|spec| spec.size).collect::<Vec<_>>())
+    };
+    assert_eq!(sizes(r#"[{"size":3},{},null]"#), Ok(vec![3, 0, 0]));
+    assert_eq!(sizes("null"), Ok(Vec::new()));
+    let refused = [
+        (
+            "{}",
+            "json: cannot unmarshal object into Go value of type []v1.WidgetSpec",
+        ),
+        (
+            "[1]",
+            "json: cannot unmarshal number into Go value of type v1.WidgetSpec",
+        ),
+        ("not", "invalid character 'o' in literal null (expecting 'u')"),
+        ("[]]", "invalid character ']' after top-level value"),
+    ];
+    for (text, expected) in refused {
+        assert_eq!(sizes(text), Err(expected.to_owned()), "{text}");
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::{PodOptions, PodSpec};
+use crate::core::v1::annotation_list::internal_list;
 use crate::core::v1::volume::check_descending;
 use crate::core::v1::{SeccompProfile, Toleration};
 
@@ -89,13 +90,13 @@ fn is_cost(text: &str) -> bool {
 }
 
 fn check_tolerations(text: &str, may_compare: bool, errors: &mut FieldErrors) {
-    match serde_json::from_str::<Vec<Toleration>>(text) {
+    match internal_list::<Toleration>(text) {
         Ok(tolerations) => {
             for (index, toleration) in tolerations.iter().enumerate() {
                 toleration.check(may_compare, &mut errors.at_index(TOLERATIONS, index));
             }
         }
-        Err(problem) => errors.invalid("", TOLERATIONS, problem.to_string()),
+        Err(problem) => errors.invalid("", TOLERATIONS, problem),
     }
 }
 
