@@ -1,5 +1,6 @@
 //! Nodes, the machines that run pods.
 
+mod annotations;
 mod columns;
 mod config_source;
 mod declared_feature;
@@ -118,7 +119,8 @@ impl Strategy for Node {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        taint::check(&self.spec.taints, errors);
+        annotations::check(&self.metadata.annotations, errors);
+        taint::check(taint::FIELD, &self.spec.taints, errors);
         self.status.check_amounts(errors);
         if let Some(swap) = &self.status.node_info.swap {
             swap.check(errors);
@@ -129,6 +131,7 @@ impl Strategy for Node {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         // The rules for updates repeat some of the rules for new nodes, as in kube-apiserver.
+        annotations::check(&self.metadata.annotations, errors);
         self.status.check_amounts(errors);
         self.status.check_declared_features(errors);
         self.status.check_addresses(errors);
@@ -136,7 +139,7 @@ impl Strategy for Node {
         if let Some(config) = &self.status.config {
             config.check(errors);
         }
-        taint::check(&self.spec.taints, errors);
+        taint::check(taint::FIELD, &self.spec.taints, errors);
         if self.spec.external_id != old.spec.external_id {
             errors.forbidden("spec.externalID", "may not be updated");
         }

@@ -33,11 +33,14 @@ pub struct Taint {
     pub time_added: Option<Time>,
 }
 
-/// Reports errors in the taints of a node. As in kube-apiserver, the path is their former place in the metadata.
-pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
+/// Path of the taints of a node in errors. As in kube-apiserver, it is their former place in the metadata.
+pub(super) const FIELD: &str = "metadata.taints";
+
+/// Reports errors in the taints of a node, which are at the path `field`.
+pub(super) fn check(field: &str, taints: &[Taint], errors: &mut FieldErrors) {
     let mut seen = BTreeSet::new();
     for (index, taint) in taints.iter().enumerate() {
-        let mut errors = errors.at_index("metadata.taints", index);
+        let mut errors = errors.at_index(field, index);
         for problem in names::qualified_name(&taint.key) {
             errors.invalid("key", taint.key.as_str(), problem);
         }
@@ -51,8 +54,9 @@ pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
             _ => {}
         }
         if !seen.insert((&taint.key, &taint.effect)) {
+            let field = errors.prefix().to_owned();
             errors.push(FieldError {
-                field: format!("metadata.taints[{index}]"),
+                field,
                 kind: FieldErrorKind::Duplicate,
                 value: taint.rendered(),
                 detail: "taints must be unique by key and effect pair".to_owned(),
