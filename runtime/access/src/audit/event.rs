@@ -193,7 +193,9 @@ impl Event<'_> {
 
     fn write_request(&self, out: &mut Vec<u8>) {
         write_text_field(out, br#","requestURI":"#, self.uri);
-        write_text_field(out, br#","verb":"#, self.verb);
+        // Written even if it is empty, which it is for a method that no verb of a resource has.
+        out.extend_from_slice(br#","verb":"#);
+        encode_text(self.verb, out);
         match self.user {
             Some(known) => user(out, br#","user":"#, known),
             None => out.extend_from_slice(br#","user":{}"#),

@@ -77,6 +77,17 @@ fn refused_credentials_have_no_user() {
 }
 
 #[test]
+fn requests_without_a_verb_have_an_empty_one() {
+    let (user, object, annotations) = (ann(), pods(), BTreeMap::new());
+    let event = Event {
+        verb: "",
+        ..event(&user, object, &annotations)
+    };
+    let json: serde_json::Value = serde_json::from_slice(event.to_json()).unwrap();
+    assert_eq!(json["verb"], "");
+}
+
+#[test]
 fn a_truncated_event_says_so_and_has_no_objects() {
     let (user, object, annotations) = (ann(), pods(), BTreeMap::new());
     let event = event(&user, object, &annotations);
