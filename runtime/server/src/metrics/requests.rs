@@ -260,12 +260,8 @@ impl RequestMetrics {
         own.inc();
     }
 
-    /// Records a request for a deprecated version of a resource; `warning` is the warning that clients receive.
-    pub(crate) fn note_deprecated(&self, info: &RequestInfo, warning: &str) {
-        let removed = warning.split_once("unavailable in v").map_or("", |(_, rest)| {
-            let end = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit());
-            &rest[..end.unwrap_or(rest.len())]
-        });
+    /// Records a request for a deprecated version of a resource; `removed` is the release without it, empty if unknown.
+    pub(crate) fn note_deprecated(&self, info: &RequestInfo, removed: &str) {
         let labels = [
             info.group(),
             info.version(),

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
 use http::Request;
+use planesmith_access::audit::Annotations;
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -70,9 +71,7 @@ impl ResourceHandler for Endpoint {
 impl Endpoint {
     async fn answer(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
         if let Some(warning) = &self.kind().deprecated {
-            call.ctx.warnings.add(&**warning);
-            let requests = self.stores().options().metrics.requests();
-            requests.note_deprecated(&call.ctx.info, warning);
+            self.note_deprecated(call, warning);
         }
         let info = &call.ctx.info;
         if !info.subresource().is_empty() {
@@ -104,6 +103,15 @@ impl Endpoint {
         }
     }
 
+    /// Records a request for a deprecated version of a resource; `warning` is the warning that clients receive.
+    fn note_deprecated(&self, call: &Call, warning: &str) {
+        call.ctx.warnings.add(warning);
+        let removed = removed_release(warning);
+        let requests = self.stores().options().metrics.requests();
+        requests.note_deprecated(&call.ctx.info, removed);
+        annotate_deprecated(&call.ctx.annotations, removed);
+    }
+
     /// Answers a request for a subresource.
     async fn answer_below(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
         let info = &call.ctx.info;
@@ -122,5 +130,49 @@ impl Endpoint {
             (Some(_), _) => Err(ApiError::method_not_allowed()),
             (None, _) => Err(ApiError::path_not_found()),
         }
+    }
+}
+
+/// Annotates the audit event of a request for a deprecated version; `removed` is the release without it, empty if unknown.
+fn annotate_deprecated(annotations: &Annotations, removed: &str) {
+    annotations.add("k8s.io/deprecated", "true");
+    if !removed.is_empty() {
+        annotations.add("k8s.io/removed-release", removed);
+    }
+}
+
+/// Returns the release without the deprecated version, as its warning names it; empty if it names none.
+fn removed_release(warning: &str) -> &str {
+    warning.split_once("unavailable in v").map_or("", |(_, rest)| {
+        let end = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit());
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_access::audit::Level;
+
+    use super::*;
+
+    #[test]
+    fn audit_events_name_the_release_without_a_deprecated_version() {
+        let annotated = |warning: &str| {
+            let annotations = Annotations::recorded(Level::Metadata);
+            annotate_deprecated(&annotations, removed_release(warning));
+            let collected = annotations.collected();
+            let pairs = collected.iter().map(|(key, value)| format!("{key}={value}"));
+            pairs.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            annotated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+            ["k8s.io/deprecated=true"]
+        );
+        assert_eq!(
+            annotated(
+                "policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, unavailable in v1.25+; use policy/v1"
+            ),
+            ["k8s.io/deprecated=true", "k8s.io/removed-release=1.25"]
+        );
     }
 }
