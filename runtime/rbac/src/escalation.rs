@@ -12,7 +12,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, WriteCheck};
-use planesmith_server::stores::Stores;
+use planesmith_server::stores::{Stores, check_name};
 
 use crate::stored_policy::StoredPolicy;
 use crate::{GROUP, policy_kinds};
@@ -134,7 +134,7 @@ impl EscalationCheck {
         }
         let resource = GroupResource::new(GROUP, resource);
         let wanted = self.rules_of(&policy_kinds::binding(namespace, "", role, &[]));
-        let wanted = wanted.map_err(|missing| missing.into_error(&resource, role))?;
+        let wanted = wanted.map_err(|missing| missing.into_error(&resource, namespace, role))?;
         let refuse = |why: String| ApiError::forbidden(&resource, &metadata.name, why);
         self.check_rules(call, &wanted).map_err(refuse)
     }
@@ -160,10 +160,15 @@ impl EscalationCheck {
 struct MissingRole(String);
 
 impl MissingRole {
-    /// The error for the client. kube-apiserver names the resource of the request with the name of the role.
-    fn into_error(self, resource: &GroupResource, role: &v1::RoleRef) -> ApiError {
+    /// The error for the client. kube-apiserver names the resource of the request with the name of the role, which it looks up
+    /// in the store.
+    fn into_error(self, resource: &GroupResource, namespace: &str, role: &v1::RoleRef) -> ApiError {
         match role.kind.as_str() {
-            "Role" | "ClusterRole" => ApiError::not_found(resource, &role.name),
+            "Role" if namespace.is_empty() => ApiError::bad_request("Namespace parameter required."),
+            "Role" | "ClusterRole" => match check_name(&role.name) {
+                Ok(()) => ApiError::not_found(resource, &role.name),
+                Err(error) => error,
+            },
             _ => ApiError::unnamed(500, self.0),
         }
     }
@@ -214,5 +219,38 @@ fn full_authority_on_paths() -> Rule {
         verbs: all(),
         paths: all(),
         ..Rule::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_that_no_key_can_name_are_bad_requests() {
+        let error = |namespace: &str, kind: &str, name: &str| {
+            let role = v1::RoleRef {
+                kind: kind.to_owned(),
+                name: name.to_owned(),
+                ..v1::RoleRef::default()
+            };
+            let error = MissingRole("unknown kind".to_owned()).into_error(
+                &GroupResource::new(GROUP, "clusterrolebindings"),
+                namespace,
+                &role,
+            );
+            (error.code(), error.message().to_owned())
+        };
+        assert_eq!(
+            error("", "Role", "r"),
+            (400, "Namespace parameter required.".to_owned())
+        );
+        assert_eq!(error("n", "Role", ""), (400, "Name parameter required.".to_owned()));
+        assert_eq!(
+            error("", "ClusterRole", "a/b"),
+            (400, "Name parameter invalid: \"a/b\": may not contain '/'".to_owned())
+        );
+        assert_eq!(error("n", "Role", "r").0, 404);
+        assert_eq!(error("n", "Foo", ""), (500, "unknown kind".to_owned()));
     }
 }

@@ -38,6 +38,7 @@ pub use failure::STORE_CLOSED;
 pub(crate) use failure::{stale, store_failure};
 pub use indexer::row_of;
 pub(crate) use indexer::texts_at;
+pub use key::check_name;
 pub use migration::StorageMigration;
 pub use object_lister::ObjectLister;
 pub use planesmith_machinery::scheme::StorageMediaType;

@@ -9,7 +9,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 /// # Errors
 ///
 /// 400, as kube-apiserver words it.
-pub(super) fn check_name(name: &str) -> ApiResult<()> {
+pub fn check_name(name: &str) -> ApiResult<()> {
     if name.is_empty() {
         return Err(ApiError::bad_request("Name parameter required."));
     }
