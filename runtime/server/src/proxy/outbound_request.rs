@@ -53,12 +53,11 @@ impl OutboundRequest {
         }
     }
 
-    /// Returns a POST request that sends and accepts JSON.
+    /// Returns a POST request that sends JSON and prefers it in the response, with the headers of client-go.
     #[must_use]
     pub fn post(mut headers: HeaderMap, json: Vec<u8>) -> Self {
-        for name in [ACCEPT, CONTENT_TYPE] {
-            headers.insert(name, HeaderValue::from_static("application/json"));
-        }
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self {
             method: Method::POST,
             headers,
