@@ -6,11 +6,14 @@ use planesmith_api_defs::admission::v1::{AdmissionResponse, AdmissionReview};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::meta::Status;
+use planesmith_machinery::meta::{Status, TypeMeta};
 use planesmith_server::metrics::WebhookType::{self, Mutating, Validating};
 use serde_json::{Map, Value, json};
 
 const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
+
+/// Name of the kind of reviews.
+const KIND: &str = "AdmissionReview";
 
 /// A version of reviews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +82,7 @@ impl Review {
         members.insert("uid".to_owned(), Value::from(uid.as_str()));
         members.insert("object".to_owned(), new.clone());
         members.insert("oldObject".to_owned(), old.clone());
-        let review = json!({"kind": "AdmissionReview", "apiVersion": version.name().1, "request": members});
+        let review = json!({"kind": KIND, "apiVersion": version.name().1, "request": members});
         let mut body = Vec::with_capacity(1024);
         json::encode_value(&review, &mut body);
         (Self { version, uid }, body)
@@ -91,11 +94,7 @@ impl Review {
             BadAnswer::Unreadable(format!("couldn't get version/kind; json parse error: {why}"))
         };
         let meta = json::type_meta(answer).map_err(|error| unreadable(&error))?;
-        if let Some(other) = other_version(self.version, &meta.api_version).filter(|_| meta.kind == "AdmissionReview") {
-            let own = self.version.name().0;
-            let why = format!("converting ({other}.AdmissionReview) to ({own}.AdmissionReview): unknown conversion");
-            return Err(BadAnswer::Unreadable(why));
-        }
+        self.check_kind(&meta).map_err(BadAnswer::Unreadable)?;
         let mut review = AdmissionReview::default();
         json::decode(answer, &mut review, Strictness::Lenient)
             .map_err(|error| BadAnswer::Unreadable(error.to_string()))?;
@@ -111,17 +110,41 @@ impl Review {
             return invalid(format!("expected response.uid={expected}, got {uid}"));
         }
         let own = self.version.name().1;
-        if (meta.api_version.as_str(), meta.kind.as_str()) != (own, "AdmissionReview") {
+        if (meta.api_version.as_str(), meta.kind.as_str()) != (own, KIND) {
             let GroupVersion { group, version } = GroupVersion::parse(&meta.api_version).unwrap_or_default();
             let kind = &meta.kind;
             return invalid(format!(
-                "expected webhook response of {own}, Kind=AdmissionReview, got {group}/{version}, Kind={kind}"
+                "expected webhook response of {own}, Kind={KIND}, got {group}/{version}, Kind={kind}"
             ));
         }
         check_patch(&response, webhook_type).map_err(BadAnswer::Invalid)?;
         Ok(Decision {
             patch_type: response.patch_type.clone().unwrap_or_default(),
             ..decision_of(response)
+        })
+    }
+}
+
+impl Review {
+    /// Checks that an answer is a review of this version; an absent kind or version is this one.
+    fn check_kind(&self, meta: &TypeMeta) -> Result<(), String> {
+        /// Name of the scheme that has the kinds of answers.
+        const SCHEME: &str = "k8s.io/apiserver/pkg/util/webhook/client.go:71";
+        let (name, own) = self.version.name();
+        let sent = GroupVersion::parse(&meta.api_version).map_err(|error| error.to_string())?;
+        let version = Some(sent.to_string()).filter(|version| !version.is_empty());
+        let version = version.unwrap_or_else(|| own.to_owned());
+        let kind = Some(meta.kind.as_str()).filter(|kind| !kind.is_empty());
+        let kind = kind.unwrap_or(KIND);
+        if (version.as_str(), kind) == (own, KIND) {
+            return Ok(());
+        }
+        Err(match other_version(self.version, &version).filter(|_| kind == KIND) {
+            Some(other) => format!("converting ({other}.{KIND}) to ({name}.{KIND}): unknown conversion"),
+            None => {
+                let (kind, version) = (quote(kind), quote(&version));
+                format!("no kind {kind} is registered for version {version} in scheme \"{SCHEME}\"")
+            }
         })
     }
 }
@@ -224,7 +247,7 @@ mod tests {
     fn answers_follow_the_rules_of_v1() {
         let at = |response: Value| answer("admission.k8s.io/v1", &response);
         let problem = |response: Value, webhook_type| invalid(&at(response), webhook_type);
-        assert_eq!(invalid(br#"{"kind": "x"}"#, Mutating), "webhook response was absent");
+        assert_eq!(invalid(b"{}", Mutating), "webhook response was absent");
         assert_eq!(
             problem(json!({"uid": "v"}), Mutating),
             r#"expected response.uid="u", got "v""#
@@ -268,6 +291,24 @@ mod tests {
         let answer = answer("admission.k8s.io/v1beta1", &json!({"uid": "u"}));
         let read = review(Version::V1).decision(&answer, Mutating);
         assert_eq!(read, Err(BadAnswer::Unreadable(why)));
+    }
+
+    #[test]
+    fn answers_of_another_kind_cannot_be_read() {
+        let scheme = "k8s.io/apiserver/pkg/util/webhook/client.go:71";
+        let cases = [
+            (json!({"kind": "Foo"}), "Foo", "admission.k8s.io/v1"),
+            (
+                json!({"kind": "AdmissionReview", "apiVersion": "foo/v1"}),
+                "AdmissionReview",
+                "foo/v1",
+            ),
+        ];
+        for (answer, kind, version) in cases {
+            let why = format!("no kind \"{kind}\" is registered for version \"{version}\" in scheme \"{scheme}\"");
+            let read = review(Version::V1).decision(answer.to_string().as_bytes(), Mutating);
+            assert_eq!(read, Err(BadAnswer::Unreadable(why)));
+        }
     }
 
     #[test]
