@@ -10,7 +10,7 @@ use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_patch::patches::json_patch;
+use planesmith_patch::patches::apply_operations;
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
 use serde_json::{Value, json};
 
@@ -244,17 +244,15 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<O
             format_args!("received undecodable patch in webhook response: {why}"),
         )
     };
-    let patch: Value = serde_json::from_slice(&decision.patch).map_err(|error| undecodable(&error))?;
-    match &patch {
-        Value::Null => return Ok(None),
-        Value::Array(operations) if operations.is_empty() => return Ok(None),
-        Value::Array(_) if document.is_null() => {
-            let name = quote(&webhook.name);
-            return Err(Failure::Server(ApiError::internal(format!(
-                "admission webhook {name} attempted to modify the object, which is not supported for this operation"
-            ))));
-        }
-        _ => {}
+    let patch = read_patch(&decision.patch).map_err(|why| undecodable(&why))?;
+    if patch.as_array().is_none_or(Vec::is_empty) {
+        return Ok(None);
+    }
+    if document.is_null() {
+        let name = quote(&webhook.name);
+        return Err(Failure::Server(ApiError::internal(format!(
+            "admission webhook {name} attempted to modify the object, which is not supported for this operation"
+        ))));
     }
     if decision.patch_type != "JSONPatch" {
         let name = quote(&decision.patch_type);
@@ -264,17 +262,87 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<O
             format_args!("unsupported patch type {name}"),
         ));
     }
+    apply(&patch, document).map(Some).map_err(Failure::Server)
+}
+
+/// Applies a list of operations to `document`.
+fn apply(patch: &Value, document: &Value) -> ApiResult<Value> {
     let mut text = Vec::new();
     json::encode_value(document, &mut text);
-    let patched = json_patch(&text, &decision.patch, Strictness::Lenient).map_err(|error| match error.code() {
-        400 => undecodable(&error.message().trim_start_matches("error decoding patch: ")),
-        _ => Failure::Server(ApiError::internal(format!(
-            "the patch of admission webhook {} does not apply to the object",
-            quote(&webhook.name)
-        ))),
-    })?;
-    let document = serde_json::from_slice(&patched.document);
-    document
-        .map(Some)
-        .map_err(|error| Failure::Server(ApiError::internal(error)))
+    let patched = apply_operations(&text, patch).map_err(ApiError::internal)?;
+    serde_json::from_slice(&patched).map_err(ApiError::internal)
+}
+
+/// Reads a JSON patch: `null` or a list of operations.
+///
+/// # Errors
+///
+/// The first mistake, in the words of Go.
+fn read_patch(text: &[u8]) -> Result<Value, String> {
+    let (patch, _) = json::parse_value(text, Strictness::Lenient).map_err(|error| error.to_string())?;
+    let mismatch = |value, wanted| {
+        let found = json::name_of(value);
+        Err(format!(
+            "json: cannot unmarshal {found} into Go value of type jsonpatch.{wanted}"
+        ))
+    };
+    match &patch {
+        Value::Null => {}
+        Value::Array(operations) => {
+            if let Some(other) = operations.iter().find(|value| !value.is_object() && !value.is_null()) {
+                return mismatch(other, "Operation");
+            }
+        }
+        other => return mismatch(other, "Patch"),
+    }
+    Ok(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_that_do_not_apply_are_explained() {
+        let cases = [
+            (r#"[{"op": "foo"}]"#, "Unexpected kind: foo"),
+            ("[null]", "Unexpected kind: unknown"),
+            (
+                r#"[{"op": "test", "path": "/data/x", "value": "w"}]"#,
+                "testing value /data/x failed: test failed",
+            ),
+            (
+                r#"[{"op": "remove", "path": "/q"}]"#,
+                "error in remove for path: '/q': Unable to remove nonexistent key: q: missing value",
+            ),
+            (
+                r#"[{"op": "remove", "path": "/nope/x"}]"#,
+                "remove operation does not apply: doc is missing path: \"/nope/x\": missing value",
+            ),
+        ];
+        let document = json!({"kind": "ConfigMap", "data": {"x": "v"}});
+        for (patch, why) in cases {
+            let patch = read_patch(patch.as_bytes()).expect("a list");
+            let error = apply(&patch, &document).expect_err("does not apply");
+            assert_eq!(error.message(), format!("Internal error occurred: {why}"), "{patch}");
+        }
+    }
+
+    #[test]
+    fn patches_are_lists_of_operations() {
+        let cases = [
+            (
+                "{}",
+                "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+            ),
+            (
+                "[1]",
+                "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+            ),
+            ("[}", "invalid character '}' looking for beginning of value"),
+        ];
+        for (patch, why) in cases {
+            assert_eq!(read_patch(patch.as_bytes()), Err(why.to_owned()));
+        }
+    }
 }

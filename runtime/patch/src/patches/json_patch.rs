@@ -40,19 +40,8 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
         let message = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {operations}");
         return Err(ApiError::too_large(&message));
     }
-    let (document, patch) = (lossy(document), lossy(patch));
-    let mut target = Target {
-        root: Node::stored(&document),
-        copied: 0,
-        moved: 0,
-    };
-    let mut patch = Node::sent(&patch);
-    for operation in patch.as_array().into_iter().flatten() {
-        target.apply(operation).map_err(|_| ApiError::patch_rejected())?;
-    }
-    let mut out = Vec::with_capacity(document.len() + 256);
-    target.root.write(&mut out);
-    Ok(Patched::new(out, findings))
+    let patched = apply_list(document, patch).map_err(|_| ApiError::patch_rejected())?;
+    Ok(Patched::new(patched, findings))
 }
 
 /// The reason why a patch does not apply.
@@ -78,7 +67,12 @@ pub fn apply_operations(document: &[u8], operations: &Value) -> Result<Vec<u8>, 
         return Err(Refusal::Failed(message));
     }
     let patch = serde_json::to_vec(operations).map_err(|error| Refusal::Failed(error.to_string()))?;
-    let (document, patch) = (lossy(document), lossy(&patch));
+    apply_list(document, &patch)
+}
+
+/// Applies a JSON patch, a list of any length.
+fn apply_list(document: &[u8], patch: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let (document, patch) = (lossy(document), lossy(patch));
     let mut target = Target {
         root: Node::stored(&document),
         copied: 0,
@@ -151,7 +145,8 @@ struct Target<'a> {
 /// Every step fails with the reason why the operation cannot be carried out.
 impl<'a> Target<'a> {
     fn apply(&mut self, operation: &mut Node<'a>) -> Result<(), Refusal> {
-        let malformed = || Refusal::Failed("the operation is not an object".to_owned());
+        // `null` is an operation without members.
+        let malformed = || Refusal::Failed("Unexpected kind: unknown".to_owned());
         let members = operation.as_object().ok_or_else(malformed)?;
         let text = |node: Option<&Node<'a>>| node?.as_text();
         let kind = text(members.get("op")).unwrap_or_else(|| "unknown".to_owned());
