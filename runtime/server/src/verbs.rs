@@ -22,6 +22,7 @@ mod submission;
 mod update;
 mod watch;
 
+pub use crate::representation::check_changed_kind;
 pub use finalize::Finalize;
 pub use object_part::ObjectPart;
 pub use responder::Responder;

@@ -12,6 +12,7 @@ use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::patches::apply_operations;
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
+use planesmith_server::verbs::check_changed_kind;
 use serde_json::{Value, json};
 
 use super::Webhook;
@@ -22,7 +23,7 @@ use super::review::Decision;
 use crate::reinvocation::Rounds;
 use crate::request::Request;
 use crate::sources::{Sources, store_of};
-use crate::target::Target;
+use crate::target::{Content, Target};
 use crate::working_object::WorkingObject;
 
 /// Asks mutating webhooks.
@@ -181,6 +182,10 @@ impl Round<'_> {
         let Some(patched) = patched(webhook, &decision, new)? else {
             return Ok(false);
         };
+        if let Content::Version(facts) = &target.content {
+            let scheme = &self.plugin.sources.scheme;
+            check_changed_kind(&patched, facts, scheme).map_err(Failure::Server)?;
+        }
         let has_changed = object.replace(target, patched).map_err(Failure::Server)?;
         self.annotate_patch(index, webhook, &decision);
         Ok(has_changed)
@@ -300,6 +305,10 @@ fn read_patch(text: &[u8]) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_api_defs::core::v1::{ConfigMap, Secret};
+    use planesmith_machinery::object::Resource as _;
+    use planesmith_machinery::scheme::Scheme;
+
     use super::*;
 
     #[test]
@@ -326,6 +335,24 @@ mod tests {
             let error = apply(&patch, &document).expect_err("does not apply");
             assert_eq!(error.message(), format!("Internal error occurred: {why}"), "{patch}");
         }
+    }
+
+    #[test]
+    fn patches_do_not_change_the_kind() {
+        let mut scheme = Scheme::default();
+        scheme.add::<ConfigMap>();
+        scheme.add::<Secret>();
+        let problem = |api_version: &str, kind: &str| {
+            let document = json!({"apiVersion": api_version, "kind": kind});
+            let checked = check_changed_kind(&document, ConfigMap::RESOURCE, &scheme);
+            checked.map_err(|error| (error.code(), error.message().to_owned()))
+        };
+        assert_eq!(problem("v1", "ConfigMap"), Ok(()));
+        let why = "converting (v1.Secret) to (core.ConfigMap): unknown conversion";
+        assert_eq!(problem("v1", "Secret"), Err((500, why.to_owned())));
+        let why = "Internal error occurred: no kind \"Foo\" is registered for version \"v1\" in scheme \
+                   \"pkg/api/legacyscheme/scheme.go:30\"";
+        assert_eq!(problem("v1", "Foo"), Err((500, why.to_owned())));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use serde_json::Value as Tree;
 
 use super::{Custom, Declared, Expected, Mismatch};
 use crate::negotiation::with_empty_details;
+pub use declared_kind::check_changed_kind;
 
 /// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

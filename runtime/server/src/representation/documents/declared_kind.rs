@@ -6,7 +6,8 @@ use planesmith_machinery::json::{DecodeError, Strictness};
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::ApiError;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use serde_json::Value as Tree;
 
 use super::PatchedVersion;
 use crate::representation::expected::{Expected, Mismatch, is_of_machinery, version_of};
@@ -38,6 +39,31 @@ pub(super) fn check_patched(
         return Ok(other);
     }
     check_complete(sent, json, expected, scheme).map(|_| PatchedVersion::Own)
+}
+
+/// Checks that `document`, which a plugin has changed, is still of the kind `facts`, or of another version of it. Documents of a
+/// custom kind are not checked.
+///
+/// # Errors
+///
+/// 500 for a document of another kind.
+pub fn check_changed_kind(document: &Tree, facts: &ResourceFacts, scheme: &Scheme) -> ApiResult<()> {
+    if facts.custom.is_some() {
+        return Ok(());
+    }
+    let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
+    let sent = TypeMeta {
+        api_version: text("apiVersion"),
+        kind: text("kind"),
+    };
+    match check(sent, &[], facts.into(), scheme) {
+        // kube-apiserver decodes a known kind, and fails later to convert it.
+        Err(Mismatch::Kind(sent, why)) if scheme.object_kind(&sent.api_version, &sent.kind).is_some() => {
+            Err(ApiError::unnamed(500, why))
+        }
+        Err(Mismatch::Kind(_, why) | Mismatch::Unknown(why)) => Err(ApiError::internal(why)),
+        Ok(_) | Err(Mismatch::Refused(_)) => Ok(()),
+    }
 }
 
 /// Sets the parts of kind and version that a document leaves out.
