@@ -26,6 +26,7 @@ use std::sync::{Arc, LazyLock};
 
 use planesmith_machinery::go_pattern::Pattern;
 
+use crate::ast::operator;
 use crate::authorization::Authorizer;
 use crate::price::Price;
 use crate::types::Type;
@@ -210,8 +211,17 @@ pub(crate) fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
     Fault::new(format!("no such overload: {function}({})", types.join(", ")))
 }
 
+/// Calls a function whose overloads the arguments do not match: only indexes take values of all types.
+pub(crate) fn without_overload<'d>(context: &mut Context<'_>, function: &str, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    match function {
+        operator::INDEX => operators::index(context, args),
+        operator::OPTIONAL_INDEX => operators::optional_index(context, args),
+        _ => Err(unsupported(function, &args)),
+    }
+}
+
 /// Like [`no_such_overload`]; operators do not name the types if the first operand supports them.
-pub(crate) fn unsupported(function: &str, args: &[Value<'_>]) -> Fault {
+fn unsupported(function: &str, args: &[Value<'_>]) -> Fault {
     let is_operator = match (function, args.first()) {
         ("_<_" | "_<=_" | "_>_" | "_>=_", Some(first)) => matches!(
             first,

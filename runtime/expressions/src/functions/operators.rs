@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::{Context, Entry, count, no_such_overload};
-use crate::value::{Evaluated, Fault, List, Value, compare, equals, includes};
+use crate::value::{Evaluated, Fault, List, Value, compare, equals, field_of, includes};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("_?_:_: (bool, A, A) A", "conditional", lazy),
@@ -318,27 +318,45 @@ fn at_least<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     ordered("_>=_", &args, Ordering::is_ge)
 }
 
+/// Returns the part of `container` under `key`; `None` if the part is absent, or if such values have no parts.
 fn element<'d>(container: &Value<'d>, key: &Value<'_>) -> Result<Option<Value<'d>>, Fault> {
-    let place = match key {
-        Value::Int(index) => usize::try_from(*index).ok(),
-        Value::Uint(index) => usize::try_from(*index).ok(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is whole and not negative"
-        )]
-        Value::Double(index) if index.fract() == 0.0 && *index >= 0.0 => Some(*index as usize),
-        _ => None,
-    };
-    match (container, place) {
-        (Value::List(list), Some(index)) => list.get(index).transpose(),
-        (Value::List(_), None) => Ok(None),
+    match (container, key) {
+        (Value::List(list), _) => match usize::try_from(list_index(key)?) {
+            Ok(index) => list.get(index).transpose(),
+            Err(_) => Ok(None),
+        },
         (Value::Map(map), _) => map.get(key).transpose(),
-        _ => Err(super::unfit()),
+        (_, Value::String(name)) => field_of(container, name),
+        _ => Ok(None),
     }
 }
 
-fn index<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn list_index(key: &Value<'_>) -> Result<i64, Fault> {
+    let whole = match key {
+        Value::Int(index) => Some(*index),
+        Value::Uint(index) => i64::try_from(*index).ok(),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole, and saturates beyond all lists"
+        )]
+        Value::Double(index) if index.fract() == 0.0 => Some(*index as i64),
+        Value::Double(_) => None,
+        other => {
+            let found = other.type_name();
+            return Err(Fault::new(format!("unsupported index type '{found}' in list")));
+        }
+    };
+    whole.ok_or_else(|| {
+        let shown = super::format::plain(key);
+        Fault::new(format!("unsupported index value {shown} in list"))
+    })
+}
+
+/// `container[key]`, for values of all types.
+pub(super) fn index<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    if let [Value::Optional(_), _] = args.as_slice() {
+        return optional_index(context, args);
+    }
     let (container, key) = pair(args)?;
     if let Some(found) = element(&container, &key)? {
         return Ok(found);
@@ -350,7 +368,8 @@ fn index<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     })
 }
 
-fn optional_index<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+/// `container[?key]`, for values of all types.
+pub(super) fn optional_index<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (container, key) = pair(args)?;
     let container = match container {
         Value::Optional(None) => return Ok(Value::Optional(None)),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, Struct, operator};
-use crate::functions::{Context, no_such_overload, unsupported};
+use crate::functions::{Context, no_such_overload, without_overload};
 use crate::price::{LIST, MAP, OBJECT};
 use crate::types::JSON_PATCH;
 use crate::types::Type;
@@ -192,7 +192,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         let overloads = self.program.checked.overloads(expr);
         let fits = |args: &[Value<'_>], wanted: &[Type]| args.iter().zip(wanted).all(|(arg, ty)| arg.is_a(ty));
         let Some(overload) = overloads.iter().find(|overload| fits(&args, &overload.args)) else {
-            return Err(unsupported(qualified.unwrap_or(&call.function), &args));
+            return without_overload(&mut self.context, qualified.unwrap_or(&call.function), args);
         };
         self.charge(overload.price.before(&args))?;
         let result = (overload.run)(&mut self.context, args)?;
@@ -438,7 +438,7 @@ fn has_field(operand: &Value<'_>, field: &str) -> Result<bool, Fault> {
         Value::Optional(Some(inner)) => has_field(inner, field),
         Value::Map(map) => Ok(map.get(&Value::String(Text::Borrowed(field))).is_some()),
         Value::Object(object) => Ok(object.has(field)),
-        other => Err(no_such_overload("has", std::slice::from_ref(other))),
+        other => field_of(other, field).map(|found| found.is_some()),
     }
 }
 

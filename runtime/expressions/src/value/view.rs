@@ -204,14 +204,12 @@ fn entry<'d>(
     Some(from_json(value, property))
 }
 
-/// Returns the field `name` of a value; `None` if the field is absent.
+/// Returns the field `name` of a value; `None` if the field is absent, or if such values have no fields.
 pub(crate) fn field_of<'d>(value: &Value<'d>, name: &str) -> Result<Option<Value<'d>>, Fault> {
     match value {
         Value::Map(map) => map.get(&Value::String(Text::Borrowed(name))).transpose(),
         Value::Object(object) => Ok(object.field(name)),
-        other => Err(Fault::new(format!(
-            "unsupported type for field selection: {}",
-            other.type_name()
-        ))),
+        Value::List(_) => Err(Fault::new("unsupported index type 'string' in list")),
+        _ => Ok(None),
     }
 }
