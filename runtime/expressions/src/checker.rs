@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use crate::ast::{Call, Element, Entry, Expr, Fold, Id, Literal, Node, Select, Struct, operator};
 use crate::functions::{Overload, overloads};
 use crate::source::{Position, Source};
-use crate::types::{ANY_OBJECT, Bindings, Type};
+use crate::types::{ANY_OBJECT, Bindings, JSON_PATCH, Type};
+
+/// The start of the names of functions for patches.
+const PATCH_FUNCTIONS: &str = "jsonpatch.";
 
 /// The message for an expression whose type has more parts than the limit.
 const TOO_LARGE: &str = "the type of the expression has too many parts";
@@ -203,7 +206,7 @@ impl Checker<'_> {
         }
         let mut args: Vec<Type> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let Some(target) = &call.target else {
-            return match overloads(&call.function) {
+            return match self.overloads(&call.function) {
                 Some(overloads) => self.resolve(expr, &call.function, overloads, &call.args, args, false),
                 None => {
                     self.undeclared(expr.at, &call.function);
@@ -213,19 +216,29 @@ impl Checker<'_> {
         };
         if let Some(prefix) = target.qualified_name() {
             let name = format!("{prefix}.{}", call.function);
-            if let Some(overloads) = overloads(&name) {
+            if let Some(overloads) = self.overloads(&name) {
                 self.checked.keep_qualified(expr, &name);
                 return self.resolve(expr, &name, overloads, &call.args, args, false);
             }
         }
         args.insert(0, self.expr(target));
-        match overloads(&call.function) {
+        match self.overloads(&call.function) {
             Some(overloads) => self.resolve(expr, &call.function, overloads, &call.args, args, true),
             None => {
                 self.undeclared(expr.at, &call.function);
                 Type::Error
             }
         }
+    }
+
+    /// Returns the overloads of the function called `name`; `None` if expressions cannot call it here. Functions for patches
+    /// exist only where expressions create patches.
+    fn overloads(&self, name: &str) -> Option<&'static [Overload]> {
+        let is_for_patches = name.trim_start_matches('.').starts_with(PATCH_FUNCTIONS);
+        if is_for_patches && !self.variables.contains_key(&format!("{JSON_PATCH}{{}}")) {
+            return None;
+        }
+        overloads(name)
     }
 
     fn resolve(

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::field_error::{FieldError, FieldErrors};
 use serde_json::{Value as Json, json};
@@ -9,7 +11,10 @@ mod hostile;
 mod overloads;
 
 fn rendered(expression: &str) -> String {
-    match Environment::new().with("x", Type::Dyn).compile(expression) {
+    let environment = Environment::new()
+        .with("x", Type::Dyn)
+        .with_object(Type::object(types::JSON_PATCH, BTreeMap::new()));
+    match environment.compile(expression) {
         Err(problems) => problems,
         Ok(program) => {
             let evaluation = program.evaluate(&[("x", Ok(Value::Int(7)))], PER_CALL_LIMIT);
@@ -460,6 +465,12 @@ fn policies_know_their_names() {
     );
     assert!(said("params.x", &bool).contains("undeclared reference to 'params'"));
     assert!(said("variables.b", &[]).contains("<input>:1:10: undefined field 'b'"));
+    let of_patches = said("jsonpatch.escapeKey('a') == 'a'", &bool);
+    assert!(of_patches.contains("<input>:1:1: undeclared reference to 'jsonpatch'"));
+    assert!(of_patches.contains("<input>:1:20: undeclared reference to 'escapeKey'"));
+    let mut mutating = environment.clone();
+    mutating.allow_objects();
+    assert!(mutating.compile("jsonpatch.escapeKey('a') == 'a'", &bool).is_ok());
 }
 
 /// Compares with kube-apiserver's recorded answers to definitions with invalid rules.
