@@ -384,6 +384,28 @@ fn unchanged_parts_may_stay_wrong() {
 }
 
 #[test]
+fn message_expressions_have_the_plain_old_value_if_a_rule_uses_it() {
+    let (three, six) = (json!({"spec": {"a": 3}}), json!({"spec": {"a": 6}}));
+    let small = json!({"rule": "self.a > 5", "messageExpression": "oldSelf.a > 5 ? 'was large' : 'was small'"});
+    let failed = "spec: Invalid value: failed rule: self.a > 5";
+    assert_eq!(complaints(&json!([small]), &three, Some(&six)), [failed]);
+    let shrinks = json!({"rule": "self.a > oldSelf.a - 9"});
+    assert_eq!(
+        complaints(&json!([small, shrinks]), &three, Some(&six)),
+        ["spec: Invalid value: was large"]
+    );
+    assert_eq!(complaints(&json!([small, shrinks]), &three, None), [failed]);
+    let optional = json!({"rule": "oldSelf.hasValue() && self.a < 0", "optionalOldSelf": true,
+                          "messageExpression": "oldSelf.hasValue() ? 'had one' : 'had none'"});
+    for old in [None, Some(&six)] {
+        assert_eq!(
+            complaints(&json!([optional]), &three, old),
+            ["spec: Invalid value: failed rule: oldSelf.hasValue() && self.a < 0"]
+        );
+    }
+}
+
+#[test]
 fn elements_of_keyed_lists_are_compared_with_those_of_the_same_keys() {
     let schema = Structural::compile(&json!({"type": "object", "properties": {"list": {
         "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],

@@ -61,6 +61,8 @@ struct Subject<'d> {
     schema_type: SchemaType,
     value: Evaluated<'d>,
     old: Option<Evaluated<'d>>,
+    /// True if a rule of the schema uses `oldSelf`; only then do message expressions have it.
+    is_compared: bool,
 }
 
 impl Walk<'_> {
@@ -129,6 +131,7 @@ impl Walk<'_> {
         }
         // An old null is not a value to compare with.
         let old = old.filter(|old| !old.is_null());
+        let is_compared = node.rules.iter().any(|compiled| compiled.uses_old_self);
         for compiled in &node.rules {
             let subject = Subject {
                 path,
@@ -136,6 +139,7 @@ impl Walk<'_> {
                 schema_type: schema.schema_type,
                 value: value(json, schema, node.is_root),
                 old: old.map(|old| value(old, schema, node.is_root)),
+                is_compared,
             };
             let before = self.errors.count();
             if let Some(error) = self.rule(compiled, &subject)?
@@ -205,7 +209,7 @@ impl Walk<'_> {
             }
         }
         let said = match &compiled.message {
-            Some(Ok(message)) => self.message(message, compiled, subject, &variables)?,
+            Some(Ok(message)) => self.message(message, compiled, subject)?,
             _ => None,
         };
         let detail = said.unwrap_or_else(|| match rule.message.is_empty() {
@@ -221,15 +225,17 @@ impl Walk<'_> {
         Ok(Some(error(subject, Some(&compiled.field), kind, detail)))
     }
 
-    /// Returns the message that the message expression produces, if it is usable.
+    /// Returns the message that the message expression produces, if it is usable. `oldSelf` is no optional here, even if it
+    /// is one for the rule, and absent with a new value.
     fn message<'d>(
         &mut self,
         message: &'d Program,
         compiled: &'d Compiled,
         subject: &Subject<'d>,
-        variables: &[(&str, Evaluated<'d>)],
     ) -> Result<Option<String>, Spent> {
-        let evaluation = message.evaluate_within(variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
+        let mut variables = variables(subject, false);
+        variables.retain(|(name, _)| *name != OLD_SELF || subject.is_compared);
+        let evaluation = message.evaluate_within(&variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
         self.steps = self.steps.saturating_sub(evaluation.effort.steps());
         let field = Some(&compiled.field);
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
@@ -256,14 +262,17 @@ impl Walk<'_> {
     }
 }
 
+/// The variable of the value that is replaced.
+const OLD_SELF: &str = "oldSelf";
+
 const SPENT: &str = "validation failed due to running out of cost budget, no further validation rules will be run";
 
 fn variables<'d>(subject: &Subject<'d>, is_optional: bool) -> Vec<(&'static str, Evaluated<'d>)> {
     let mut variables = vec![("self", subject.value.clone())];
     match (&subject.old, is_optional) {
-        (Some(old), true) => variables.push(("oldSelf", old.clone().map(Value::some))),
-        (Some(old), false) => variables.push(("oldSelf", old.clone())),
-        (None, true) => variables.push(("oldSelf", Ok(Value::Optional(None)))),
+        (Some(old), true) => variables.push((OLD_SELF, old.clone().map(Value::some))),
+        (Some(old), false) => variables.push((OLD_SELF, old.clone())),
+        (None, true) => variables.push((OLD_SELF, Ok(Value::Optional(None)))),
         (None, false) => {}
     }
     variables
