@@ -54,15 +54,16 @@ fn type_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     only(args).map(|value| Value::Type(value.type_of()))
 }
 
-fn failed(text: &str, to: &str) -> Fault {
-    Fault::new(format!("type conversion error from '{text}' to '{to}'"))
+/// Returns the fault for a string that is no value of type `to`.
+fn failed(to: &str) -> Fault {
+    Fault::new(format!("type conversion error from 'string' to '{to}'"))
 }
 
 fn to_bool<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match super::text_argument(&args, 0)? {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Value::Bool(true)),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Value::Bool(false)),
-        text => Err(failed(text, "bool")),
+        _ => Err(failed("bool")),
     }
 }
 
@@ -75,19 +76,16 @@ fn to_double<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::Double(match only(args)? {
         Value::Int(value) => value as f64,
         Value::Uint(value) => value as f64,
-        Value::String(text) => text.parse().map_err(|_| failed("string", "double"))?,
+        Value::String(text) => text.parse().map_err(|_| failed("double"))?,
         _ => return Err(unfit()),
     }))
 }
 
 fn to_duration<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let text = super::text_argument(&args, 0)?;
-    time::parse_go_duration(text).map(Value::Duration).ok_or_else(|| {
-        Fault::new(format!(
-            "time: invalid duration {}",
-            planesmith_machinery::go_format::quote(text)
-        ))
-    })
+    time::parse_go_duration(text)
+        .map(Value::Duration)
+        .ok_or_else(|| failed("google.protobuf.Duration"))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "numbers out of range were refused")]
@@ -97,7 +95,7 @@ fn to_int<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         Value::Double(value) if value > -LIMIT && value < LIMIT => value as i64,
         Value::Double(_) => return Err(Fault::new("integer overflow")),
         Value::Duration(nanoseconds) => nanoseconds,
-        Value::String(text) => text.parse().map_err(|_| failed("string", "int"))?,
+        Value::String(text) => text.parse().map_err(|_| failed("int"))?,
         Value::Timestamp(time) => time.as_second(),
         Value::Uint(value) => i64::try_from(value).map_err(|_| Fault::new("integer overflow"))?,
         _ => return Err(unfit()),
@@ -118,9 +116,7 @@ fn to_string<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'
 fn to_timestamp<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let time = match only(args)? {
         Value::Int(seconds) => jiff::Timestamp::from_second(seconds).map_err(|_| Fault::new("timestamp overflow"))?,
-        Value::String(text) => {
-            time::parse_timestamp(&text).ok_or_else(|| failed("string", "google.protobuf.Timestamp"))?
-        }
+        Value::String(text) => time::parse_timestamp(&text).ok_or_else(|| failed("google.protobuf.Timestamp"))?,
         _ => return Err(unfit()),
     };
     Ok(Value::Timestamp(time))
@@ -137,7 +133,7 @@ fn to_uint<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         Value::Double(value) if (0.0..18_446_744_073_709_551_616.0).contains(&value) => value as u64,
         Value::Double(_) => return Err(overflow()),
         Value::Int(value) => u64::try_from(value).map_err(|_| overflow())?,
-        Value::String(text) => text.parse().map_err(|_| failed("string", "uint"))?,
+        Value::String(text) => text.parse().map_err(|_| failed("uint"))?,
         _ => return Err(unfit()),
     }))
 }

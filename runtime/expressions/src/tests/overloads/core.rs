@@ -113,6 +113,11 @@ pub(super) const CONVERSIONS: &[Case] = &[
     ("to_dyn", "dyn(1) == 1", "true"),
     ("bool_to_bool", "bool(true)", "true"),
     ("string_to_bool", "bool('t') && bool('TRUE') && !bool('0')", "true"),
+    (
+        "string_to_bool",
+        "bool(dyn('x'))",
+        "error: type conversion error from 'string' to 'bool'",
+    ),
     ("bytes_to_bytes", "bytes(b'a') == b'a'", "true"),
     ("string_to_bytes", "bytes('ä') == b'\\xc3\\xa4'", "true"),
     ("double_to_double", "double(1.5)", "1.5"),
@@ -121,6 +126,11 @@ pub(super) const CONVERSIONS: &[Case] = &[
     ("uint64_to_double", "double(3u) / 2.0", "1.5"),
     ("duration_to_duration", "duration(duration('1s'))", "1s"),
     ("string_to_duration", "duration('1h1m1.5s')", "3661.5s"),
+    (
+        "string_to_duration",
+        "duration(dyn('x'))",
+        "error: type conversion error from 'string' to 'google.protobuf.Duration'",
+    ),
     ("int64_to_int64", "int(7)", "7"),
     ("double_to_int64", "int(-1.9)", "-1"),
     ("double_to_int64", "int(1e99)", "error: integer overflow"),
