@@ -206,62 +206,40 @@ impl Reader {
 }
 
 /// Returns the fault for arguments that match no overload.
-pub(crate) fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
+fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
     let types: Vec<&str> = args.iter().map(Value::type_name).collect();
     Fault::new(format!("no such overload: {function}({})", types.join(", ")))
 }
 
-/// Calls a function whose overloads the arguments do not match: only indexes take values of all types.
+/// Calls a function whose overloads the arguments do not match: indexes take values of all types, and durations have a
+/// negative.
 pub(crate) fn without_overload<'d>(context: &mut Context<'_>, function: &str, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match function {
         operator::INDEX => operators::index(context, args),
         operator::OPTIONAL_INDEX => operators::optional_index(context, args),
-        _ => Err(unsupported(function, &args)),
+        operator::NEGATE => operators::negate(context, args),
+        _ => Err(unsupported(context, function, &args)),
     }
 }
 
-/// Like [`no_such_overload`]; operators do not name the types if the first operand supports them.
-fn unsupported(function: &str, args: &[Value<'_>]) -> Fault {
-    let is_operator = match (function, args.first()) {
-        ("_<_" | "_<=_" | "_>_" | "_>=_", Some(first)) => matches!(
-            first,
-            Value::Bool(_)
-                | Value::Int(_)
-                | Value::Uint(_)
-                | Value::Double(_)
-                | Value::String(_)
-                | Value::Bytes(_)
-                | Value::Duration(_)
-                | Value::Timestamp(_)
-        ),
-        ("_+_", Some(first)) => matches!(
-            first,
-            Value::Int(_)
-                | Value::Uint(_)
-                | Value::Double(_)
-                | Value::String(_)
-                | Value::Bytes(_)
-                | Value::List(_)
-                | Value::Duration(_)
-                | Value::Timestamp(_)
-        ),
-        ("_-_", Some(first)) => matches!(
-            first,
-            Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_) | Value::Timestamp(_)
-        ),
-        ("_*_" | "_/_", Some(first)) => matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_)),
-        ("_%_", Some(first)) => matches!(first, Value::Int(_) | Value::Uint(_)),
-        ("!_" | "@in", _) => true,
-        _ => false,
-    };
-    match is_operator {
-        true => unfit(),
-        false => no_such_overload(function, args),
+/// Like [`no_such_overload`]; functions that have one implementation for all types do not name the types.
+fn unsupported(context: &Context<'_>, function: &str, args: &[Value<'_>]) -> Fault {
+    let is_literal =
+        |pattern: &Value<'_>| matches!(pattern, Value::String(text) if context.patterns.contains_key(&**text));
+    match (function, args) {
+        ("!_" | "@in" | "contains" | "endsWith" | "startsWith", _) => unfit(),
+        ("matches" | "find" | "findAll", [_, pattern, ..]) if is_literal(pattern) => unfit(),
+        (_, [operand, ..]) => match operators::is_operand(function, operand) {
+            Some(true) => unfit(),
+            Some(false) => Fault::new(format!("no such overload: {function}")),
+            None => no_such_overload(function, args),
+        },
+        _ => no_such_overload(function, args),
     }
 }
 
 /// Returns the fault for an argument of an unexpected type.
-fn unfit() -> Fault {
+pub(crate) fn unfit() -> Fault {
     Fault::new("no such overload")
 }
 

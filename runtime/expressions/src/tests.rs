@@ -8,6 +8,7 @@ use super::*;
 use crate::rules::Rules;
 
 mod hostile;
+mod operands;
 mod overloads;
 
 fn rendered(expression: &str) -> String {
@@ -76,45 +77,6 @@ fn macros_and_optionals() {
     check("[?optional.of(1), ?optional.none()].size()", "1");
     check("optional.none().value()", "error: optional.none() dereference");
     check("['b', 'a'].sortBy(e, e)", "[a, b]");
-}
-
-#[test]
-fn values_without_parts_lack_every_part() {
-    let json = json!({"spec": null, "data": {"x": "v"}, "list": [1]});
-    let shown = |expression: &str| {
-        let program = Environment::new()
-            .with("object", Type::Dyn)
-            .compile(expression)
-            .unwrap();
-        let result = program
-            .evaluate(&[("object", Ok(Value::of_document(&json)))], PER_CALL_LIMIT)
-            .result;
-        match result {
-            Ok(value) => functions::format::plain(&value),
-            Err(fault) => format!("error: {}", fault.message()),
-        }
-    };
-    for (expression, expected) in [
-        ("!has(object.spec.x) || object.spec.x == 1", "true"),
-        ("has(object.data.x.y)", "false"),
-        ("object.?spec.?x.orValue(1)", "1"),
-        ("object.?data.?x.?y.orValue(1)", "1"),
-        ("object.data.?x.y.z.orValue(1)", "1"),
-        ("object.spec[?'x'].orValue(2) + dyn(1)[?0].orValue(2)", "4"),
-        ("object.spec.x", "error: no such key: x"),
-        ("object.data.x['y']", "error: no such key: y"),
-        ("dyn(1)[0]", "error: no such key: 0"),
-        ("object.list.x", "error: unsupported index type 'string' in list"),
-        ("has(object.list.x)", "error: unsupported index type 'string' in list"),
-        ("object.?list.x", "error: unsupported index type 'string' in list"),
-        ("object.list['x']", "error: unsupported index type 'string' in list"),
-        ("[1][dyn(true)]", "error: unsupported index type 'bool' in list"),
-        ("[1][dyn(0.5)]", "error: unsupported index value 0.5 in list"),
-        ("[1][dyn(-1)]", "error: index out of bounds: -1"),
-        ("[1][?dyn(-1)].orValue(2) + [1][dyn(0.0)]", "3"),
-    ] {
-        assert_eq!(shown(expression), expected, "{expression}");
-    }
 }
 
 #[test]

@@ -243,6 +243,24 @@ impl<'d> Value<'d> {
         }
     }
 
+    /// Returns the name of the type that implements such values in cel-go.
+    pub(crate) fn go_type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "types.Null",
+            Value::Bool(_) => "types.Bool",
+            Value::Int(_) => "types.Int",
+            Value::Uint(_) => "types.Uint",
+            Value::Double(_) => "types.Double",
+            Value::String(_) => "types.String",
+            Value::Bytes(_) => "types.Bytes",
+            Value::Duration(_) => "types.Duration",
+            Value::Timestamp(_) => "types.Timestamp",
+            Value::Type(_) => "*types.Type",
+            Value::Optional(_) => "*types.Optional",
+            other => other.type_name(),
+        }
+    }
+
     /// Returns the run-time type, without element types.
     pub(crate) fn type_of(&self) -> Type {
         match self {

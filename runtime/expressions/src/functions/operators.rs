@@ -4,7 +4,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::{Context, Entry, count, no_such_overload};
+use super::{Context, Entry, count, no_such_overload, unsupported};
+use crate::ast::operator;
 use crate::value::{Evaluated, Fault, List, Value, compare, equals, field_of, includes};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -156,6 +157,24 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("size: string.() int", "string_size", size),
 ];
 
+/// True if values such as `operand` have an implementation of `function`, which may refuse other operands. Texts and times
+/// have one of every function. `None` if the function is none of those that cel-go implements by type.
+pub(super) fn is_operand(function: &str, operand: &Value<'_>) -> Option<bool> {
+    use Value::{Bool, Bytes, Double, Duration, Int, List, Map, String, Timestamp, Uint};
+    let is_number = matches!(operand, Int(_) | Uint(_) | Double(_));
+    let is_implemented = match function {
+        "_<_" | "_<=_" | "_>_" | "_>=_" => is_number || matches!(operand, Bool(_) | Bytes(_)),
+        operator::ADD => is_number || matches!(operand, Bytes(_) | List(_)),
+        "_-_" | "_*_" | "_/_" => is_number,
+        "_%_" => matches!(operand, Int(_) | Uint(_)),
+        operator::NEGATE => matches!(operand, Bool(_) | Int(_) | Double(_)),
+        "size" => matches!(operand, Bytes(_) | List(_) | Map(_)),
+        "matches" => false,
+        _ => return None,
+    };
+    Some(is_implemented || matches!(operand, String(_) | Duration(_) | Timestamp(_)))
+}
+
 fn lazy<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     args.into_iter().next().ok_or_else(super::unfit)
 }
@@ -268,11 +287,12 @@ fn remainder<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     })
 }
 
-fn negate<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+pub(super) fn negate<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(match args.first() {
         Some(Value::Int(value)) => Value::Int(value.checked_neg().ok_or_else(int_overflow)?),
         Some(Value::Double(value)) => Value::Double(-value),
-        _ => return Err(no_such_overload("-_", &args)),
+        Some(Value::Duration(value)) => Value::Duration(value.checked_neg().ok_or_else(duration_overflow)?),
+        _ => return Err(unsupported(context, operator::NEGATE, &args)),
     })
 }
 

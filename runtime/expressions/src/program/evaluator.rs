@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, Struct, operator};
-use crate::functions::{Context, no_such_overload, without_overload};
+use crate::functions::{Context, unfit, without_overload};
 use crate::price::{LIST, MAP, OBJECT};
 use crate::types::JSON_PATCH;
 use crate::types::Type;
@@ -148,7 +148,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                 return match self.eval(condition)? {
                     Value::Bool(true) => self.eval(yes),
                     Value::Bool(false) => self.eval(no),
-                    other => Err(no_such_overload(&call.function, &[other])),
+                    _ => Err(unfit()),
                 };
             }
             (operator::NOT_STRICTLY_FALSE, [arg]) => {
@@ -173,8 +173,8 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                     return match value {
                         Value::Optional(None) => self.eval(other),
                         Value::Optional(Some(value)) if call.function == "orValue" => Ok(*value),
-                        Value::Optional(value) => Ok(Value::Optional(value)),
-                        value => Err(no_such_overload(&call.function, &[value])),
+                        // Values that are no optionals are taken as they are.
+                        value => Ok(value),
                     };
                 }
             }
@@ -320,7 +320,13 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                 let count = keys.len();
                 (Some(keys), count)
             }
-            other => return Err(no_such_overload("range", std::slice::from_ref(other))),
+            other => {
+                let found = other.go_type_name();
+                return Err(Fault::new(match fold.second {
+                    Some(_) => format!("unsupported comprehension range type: {found}"),
+                    None => format!("got '{found}', expected iterable type"),
+                }));
+            }
         };
         for index in 0..count {
             let (first, second) = round(fold, range, keys.as_deref(), index)?;
