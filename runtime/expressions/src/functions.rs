@@ -8,6 +8,7 @@
 
 mod addresses;
 mod authorizer;
+pub(crate) mod clauses;
 mod conversions;
 pub(crate) mod format;
 mod formats;

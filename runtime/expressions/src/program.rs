@@ -11,6 +11,7 @@ use crate::authorization::Authorizer;
 use crate::checker::{Checked, check};
 use crate::cost::estimate;
 use crate::declared::Declared;
+use crate::functions::clauses;
 use crate::library::time;
 use crate::parser::parse;
 use crate::source::Source;
@@ -77,7 +78,7 @@ impl Environment {
         let checked = check(&expr, ids, &self.variables, &mut source);
         let mut patterns = HashMap::new();
         if source.is_sound() {
-            check_literals(&expr, &mut patterns, &mut source);
+            check_literals(&expr, &checked, &mut patterns, &mut source);
         }
         if !source.is_sound() {
             return Err(source.complaint());
@@ -92,10 +93,16 @@ impl Environment {
     }
 }
 
-/// Reports string literals that are not valid durations, timestamps or patterns where these are required.
-fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: &mut Source) {
+/// Reports string literals that are not valid durations, timestamps, patterns or formats where these are required.
+fn check_literals(expr: &Expr, checked: &Checked, patterns: &mut HashMap<String, Pattern>, source: &mut Source) {
     walk(expr, &mut |expr| {
         let Node::Call(call) = &expr.node else { return };
+        if let ("format", Some(format), [values]) = (call.function.as_str(), &call.target, call.args.as_slice())
+            && let (Node::Literal(Literal::String(format)), Node::List(values)) = (&format.node, &values.node)
+            && let Err((at, problem)) = clauses::check(format, values, expr.at, checked)
+        {
+            source.report(at, problem);
+        }
         for (index, arg) in call.args.iter().enumerate() {
             let Node::Literal(Literal::String(text)) = &arg.node else {
                 continue;

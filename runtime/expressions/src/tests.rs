@@ -116,8 +116,8 @@ fn texts() {
         "abtabAB",
     );
     check(
-        "'%d %s %.2f %x %b'.format([dyn(1), 'a', 1.5, 255, 5])",
-        "1 a 1.50 ff 101",
+        "'%d %s %.2f %x %b%%'.format([dyn(1), 'a', 1.5, 255, 5])",
+        "1 a 1.50 ff 101%",
     );
     check("strings.quote('a\"b')", "\"a\\\"b\"");
     check("'abc'.reverse()", "cba");
@@ -236,6 +236,43 @@ fn problems_are_shown_where_they_are() {
         "'a'.matches('(')",
         "ERROR: <input>:1:13: invalid matches argument\n | 'a'.matches('(')\n | ............^",
     );
+    for (expression, column, problem) in [
+        ("'%d %s'.format([1])", 15, "index 1 out of range"),
+        (
+            "'x'.format([1])",
+            11,
+            "too many arguments supplied to string.format (expected 0, got 1)",
+        ),
+        ("'%'.format([])", 11, "unexpected end of string"),
+        (
+            "'%z'.format([1])",
+            12,
+            "could not parse formatting clause: unrecognized formatting clause \"z\"",
+        ),
+        (
+            "'%.2'.format([1])",
+            13,
+            "could not parse formatting clause: error while parsing precision: could not find end of precision \
+             specifier",
+        ),
+        (
+            "'%d'.format(['x'])",
+            14,
+            "error during formatting: decimal clause can only be used on integers, was given string",
+        ),
+        (
+            "'%s'.format([[optional.none()]])",
+            28,
+            "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, \
+             lists, types, durations, and timestamps, was given optional_type",
+        ),
+    ] {
+        let marker = ".".repeat(column - 1);
+        check(
+            expression,
+            &format!("ERROR: <input>:1:{column}: {problem}\n | {expression}\n | {marker}^"),
+        );
+    }
     check(
         "[1].map(1, 2)",
         "ERROR: <input>:1:9: argument is not an identifier\n | [1].map(1, 2)\n | ........^",

@@ -27,8 +27,8 @@ pub(super) fn whole(value: &Value<'_>, effort: &Effort) -> Result<String, Fault>
 }
 
 /// A string writer with a length limit. Values share parts, so that a small value can have a huge rendering.
-struct LimitedWriter {
-    out: String,
+pub(super) struct LimitedWriter {
+    pub(super) out: String,
     left: usize,
 }
 
@@ -41,14 +41,19 @@ impl Write for LimitedWriter {
 }
 
 impl LimitedWriter {
-    fn within(limit: usize) -> Self {
+    pub(super) fn within(limit: usize) -> Self {
         Self {
             out: String::new(),
             left: limit,
         }
     }
 
-    fn value(&mut self, value: &Value<'_>) -> fmt::Result {
+    /// Returns the number of bytes that still fit.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    pub(super) fn value(&mut self, value: &Value<'_>) -> fmt::Result {
         match value {
             Value::Null => self.write_str("null"),
             Value::Bool(value) => write!(self, "{value}"),
@@ -136,114 +141,4 @@ pub(crate) fn double(value: f64) -> String {
         return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
     }
     go_format::float(value)
-}
-
-/// Replaces the `%` clauses of `format` by `values`.
-pub(super) fn format(format: &str, values: &[Value<'_>], effort: &mut Effort) -> Result<String, Fault> {
-    const MAX_PRECISION: usize = 1000;
-    let mut out = String::new();
-    let mut values = values.iter();
-    let mut rest = format.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        if rest.next_if_eq(&'%').is_some() {
-            out.push('%');
-            continue;
-        }
-        let mut precision = 6;
-        if rest.next_if_eq(&'.').is_some() {
-            let mut digits = String::new();
-            while let Some(digit) = rest.next_if(char::is_ascii_digit) {
-                digits.push(digit);
-            }
-            precision = digits.parse().unwrap_or(6).min(MAX_PRECISION);
-        }
-        let verb = rest.next().ok_or_else(|| Fault::new("unexpected end of string"))?;
-        let Some(value) = values.next() else {
-            return Err(Fault::new("index out of range: too few arguments for format string"));
-        };
-        let before = out.len();
-        clause(&mut out, verb, precision, value, effort)?;
-        effort.takes(out.len() - before)?;
-    }
-    Ok(out)
-}
-
-fn clause(out: &mut String, verb: char, precision: usize, value: &Value<'_>, effort: &Effort) -> Result<(), Fault> {
-    let refused = |takes: &str| {
-        Fault::new(format!(
-            "error during formatting: {takes}, was given {}",
-            value.type_name()
-        ))
-    };
-    // Writing to a String cannot fail.
-    let _ = match (verb, value) {
-        ('s', value) => write!(out, "{}", whole(value, effort)?),
-        ('d', Value::Int(_) | Value::Uint(_)) => write!(out, "{}", plain(value)),
-        ('d', Value::Double(number)) if !number.is_finite() => write!(out, "{}", named(*number)),
-        ('d', _) => return Err(refused("decimal clause can only be used on integers")),
-        ('f' | 'e', Value::Double(number)) => real(out, verb, precision, *number),
-        #[expect(clippy::cast_precision_loss, reason = "the nearest number is writer")]
-        ('f' | 'e', Value::Int(number)) => real(out, verb, precision, *number as f64),
-        #[expect(clippy::cast_precision_loss, reason = "the nearest number is writer")]
-        ('f' | 'e', Value::Uint(number)) => real(out, verb, precision, *number as f64),
-        ('f', _) => return Err(refused("fixed-point clause can only be used on doubles")),
-        ('e', _) => return Err(refused("scientific clause can only be used on doubles")),
-        ('b', Value::Bool(flag)) => write!(out, "{}", u8::from(*flag)),
-        ('x', Value::String(text)) => text.bytes().try_for_each(|byte| write!(out, "{byte:02x}")),
-        ('X', Value::String(text)) => text.bytes().try_for_each(|byte| write!(out, "{byte:02X}")),
-        ('x', Value::Bytes(bytes)) => bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}")),
-        ('X', Value::Bytes(bytes)) => bytes.iter().try_for_each(|byte| write!(out, "{byte:02X}")),
-        ('b' | 'x' | 'X' | 'o', Value::Int(number)) => {
-            let sign = if *number < 0 { "-" } else { "" };
-            write!(out, "{sign}").and_then(|()| radix(out, verb, number.unsigned_abs()))
-        }
-        ('b' | 'x' | 'X' | 'o', Value::Uint(number)) => radix(out, verb, *number),
-        ('b' | 'o', _) => return Err(refused("only integers can be formatted so")),
-        ('x' | 'X', _) => {
-            return Err(refused(
-                "only integers, byte buffers, and strings can be formatted as hex",
-            ));
-        }
-        _ => {
-            return Err(Fault::new(format!(
-                "could not parse formatting clause: unrecognized formatting clause \"{verb}\""
-            )));
-        }
-    };
-    Ok(())
-}
-
-fn radix(out: &mut String, verb: char, number: u64) -> std::fmt::Result {
-    match verb {
-        'b' => write!(out, "{number:b}"),
-        'o' => write!(out, "{number:o}"),
-        'X' => write!(out, "{number:X}"),
-        _ => write!(out, "{number:x}"),
-    }
-}
-
-fn named(number: f64) -> &'static str {
-    match number {
-        number if number.is_nan() => "NaN",
-        number if number > 0.0 => "Infinity",
-        _ => "-Infinity",
-    }
-}
-
-fn real(out: &mut String, verb: char, precision: usize, number: f64) -> std::fmt::Result {
-    if !number.is_finite() {
-        return write!(out, "{}", named(number));
-    }
-    if verb == 'f' {
-        return write!(out, "{number:.precision$}");
-    }
-    let scientific = format!("{number:.precision$e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    let sign = if exponent < 0 { '-' } else { '+' };
-    write!(out, "{digits}e{sign}{:02}", exponent.abs())
 }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::go_format::quote;
 
-use super::{Context, Entry, count, format, int, text_argument, unfit};
+use super::{Context, Entry, clauses, count, format, int, text_argument, unfit};
 use crate::value::{Evaluated, Fault, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -211,7 +211,7 @@ fn formatted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'
     match args.get(1) {
         Some(Value::List(values)) => {
             let values = context.elements(values)?;
-            format::format(text_argument(&args, 0)?, &values, &mut context.effort).map(Value::text)
+            clauses::formatted(text_argument(&args, 0)?, &values, &context.effort).map(Value::text)
         }
         _ => Err(unfit()),
     }

@@ -232,7 +232,37 @@ pub(super) const STRINGS: &[Case] = &[
     (
         "string_format",
         "'%x %X %o %b %e'.format([dyn(10), 'ab', 8, 5, 1500.0])",
-        "a 6162 10 101 1.500000e+03",
+        "a 6162 10 101 1.500000\u{202f}×\u{202f}10⁰³",
+    ),
+    (
+        "string_format",
+        "'%.1f %f %f %.2e'.format([dyn(1234567.25), 'Infinity', -999.5, 0.00012])",
+        "1,234,567.2 ∞ -999.500000 1.20\u{202f}×\u{202f}10⁻⁰⁴",
+    ),
+    (
+        "string_format",
+        "'%s'.format([[dyn('a'), 1, 2.5, null, b'b', type(1), duration('1s'), timestamp(0)]])",
+        "[\"a\", 1, 2.500000, null, b\"b\", int, duration(\"1s\"), timestamp(\"1970-01-01T00:00:00Z\")]",
+    ),
+    (
+        "string_format",
+        "'%s %s'.format([dyn({'b': dyn(true), 'a': [1]}), b'c'])",
+        "{\"a\":[1], \"b\":true} c",
+    ),
+    (
+        "string_format",
+        "'%f'.format([dyn(1)])",
+        "error: error during formatting: fixed-point clause can only be used on doubles, was given int",
+    ),
+    (
+        "string_format",
+        "'%s %'.format([1] + [2])",
+        "error: unexpected end of string",
+    ),
+    (
+        "string_format",
+        "'%s %s'.format([1] + [])",
+        "error: index 1 out of range",
     ),
     ("strings_quote", "strings.quote('a\\n\"')", "\"a\\n\\\"\""),
     ("list_join", "['a', 'b'].join()", "ab"),
