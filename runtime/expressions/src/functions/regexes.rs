@@ -32,7 +32,8 @@ fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Re
         return Ok(&known.regex);
     }
     if !context.compiled.contains_key(pattern) {
-        let new = go_pattern::compile_unknown(pattern).map_err(Fault::new)?;
+        let new = go_pattern::compile_unknown(pattern)
+            .map_err(|problem| Fault::new(go_pattern::problem(pattern).unwrap_or(problem)))?;
         context.effort.takes(new.size)?;
         let before: usize = context.compiled.values().map(|pattern| pattern.size).sum();
         if before + new.size > MAX_COMPILED {
@@ -45,6 +46,14 @@ fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Re
     Ok(&known.regex)
 }
 
+/// Words a fault as functions of Kubernetes do.
+fn illegal(fault: Fault) -> Fault {
+    match fault {
+        Fault::Failed(problem) => Fault::new(format!("Illegal regex: {problem}")),
+        other => other,
+    }
+}
+
 fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let searched = text_argument(&args, 0)?;
     let regex = pattern(context, text_argument(&args, 1)?, searched.len())?;
@@ -53,7 +62,7 @@ fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d>
 
 fn find<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let searched = text_argument(&args, 0)?;
-    let regex = pattern(context, text_argument(&args, 1)?, searched.len())?;
+    let regex = pattern(context, text_argument(&args, 1)?, searched.len()).map_err(illegal)?;
     let found = regex.find(searched).map_or("", |found| found.as_str());
     Ok(Value::text(found))
 }
@@ -63,7 +72,8 @@ fn find_all<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     // Cheap: clones share the compiled program.
     let searched = text_argument(&args, 0)?;
-    let regex = pattern(context, text_argument(&args, 1)?, searched.len())?.clone();
+    let regex = pattern(context, text_argument(&args, 1)?, searched.len()).map_err(illegal)?;
+    let regex = regex.clone();
     let found = regex.find_iter(searched).take(limit);
     Value::texts(&mut context.effort, found.map(|found| found.as_str()))
 }

@@ -279,6 +279,16 @@ pub(super) const STRINGS: &[Case] = &[
         "true",
     ),
     (
+        "matches_string",
+        "'a'.matches('(' + '')",
+        "error: error parsing regexp: missing closing ): `(`",
+    ),
+    (
+        "string_find_string",
+        "'a'.find('(' + '')",
+        "error: Illegal regex: error parsing regexp: missing closing ): `(`",
+    ),
+    (
         "string_find_string",
         "'a1b22'.find('[0-9]+') + 'abc'.find('[0-9]')",
         "1",
