@@ -40,7 +40,7 @@ impl Condition {
         match program.result_type() {
             Type::Bool => Ok(Self {
                 text: text.to_owned(),
-                program,
+                program: program.instantiated()?,
             }),
             other => Err(format!("must evaluate to bool but got {other}")),
         }

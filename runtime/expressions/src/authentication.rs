@@ -74,7 +74,8 @@ impl Expression {
         let environment = Environment::new().with(subject.variable(), subject.declared());
         let program = environment
             .compile(text)
-            .map_err(|problems| format!("compilation failed: {problems}"))?;
+            .map_err(|problems| format!("compilation failed: {problems}"))?
+            .instantiated()?;
         Ok(Self {
             text: text.to_owned(),
             subject,

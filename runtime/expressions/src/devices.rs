@@ -34,7 +34,7 @@ pub fn compile(expression: &str) -> Result<Program, String> {
         .compile(expression)
         .map_err(|problems| format!("compilation failed: {problems}"))?;
     match program.result_type() {
-        Type::Bool | Type::Dyn => Ok(program),
+        Type::Bool | Type::Dyn => program.instantiated(),
         other => Err(format!("must evaluate to bool or the unknown type, not {other}")),
     }
 }

@@ -109,6 +109,12 @@ pub(crate) fn overloads(name: &str) -> Option<&'static [Overload]> {
     OVERLOADS.get(name.strip_prefix('.').unwrap_or(name)).map(Vec::as_slice)
 }
 
+/// True for the functions that convert values to the type after which they are named.
+pub(crate) fn is_conversion(name: &str) -> bool {
+    let mut conversions = conversions::FUNCTIONS.iter();
+    conversions.any(|(signature, ..)| signature.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")))
+}
+
 /// Returns the identifiers of all overloads.
 #[cfg(test)]
 pub(crate) fn ids() -> impl Iterator<Item = &'static str> {

@@ -16,7 +16,7 @@ mod validating;
 
 pub use activation::{Inputs, Suspended};
 pub use conditions::{Conditions, Matching};
-pub use environment::{PolicyEnvironment, PolicyVariables};
+pub use environment::{CompileError, PolicyEnvironment, PolicyVariables};
 pub use expression::Expression;
 pub use mutating::{Changes, Failure, MutatingPolicy, Mutation, Operation};
 pub use type_check::{ObjectType, TypeCheck};

@@ -1,5 +1,6 @@
 //! Type-checked expressions, ready for evaluation.
 
+mod constants;
 mod evaluator;
 
 use std::collections::HashMap;
@@ -84,12 +85,15 @@ impl Environment {
             return Err(source.complaint());
         }
         let max_cost = estimate(&expr, &checked, self.root.as_ref(), u64::MAX);
-        Ok(Program {
+        let mut program = Program {
             expr,
             checked,
             patterns,
             max_cost,
-        })
+            problem: None,
+        };
+        program.problem = constants::problem(&program);
+        Ok(program)
     }
 }
 
@@ -156,6 +160,7 @@ pub struct Program {
     pub(crate) checked: Checked,
     pub(crate) patterns: HashMap<String, Pattern>,
     max_cost: u64,
+    problem: Option<String>,
 }
 
 /// The outcome of an evaluation.
@@ -174,6 +179,23 @@ impl Program {
     #[must_use]
     pub fn result_type(&self) -> &Type {
         self.checked.type_of(&self.expr)
+    }
+
+    /// Returns the reason why the program can never run: a part that kube-apiserver evaluates beforehand fails.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Returns the program.
+    ///
+    /// # Errors
+    ///
+    /// It can never run; worded as kube-apiserver words it.
+    pub(crate) fn instantiated(self) -> Result<Self, String> {
+        match self.problem() {
+            Some(problem) => Err(format!("program instantiation failed: {problem}")),
+            None => Ok(self),
+        }
     }
 
     /// Returns the maximum cost, estimated from declared sizes.

@@ -137,7 +137,7 @@ fn one(schema: &Structural, rule: Rule, environment: &Environment) -> Compiled {
     let program = match environment.compile(&rule.rule) {
         Err(problems) => Err(format!("compilation failed: {problems}")),
         Ok(program) if *program.result_type() != Type::Bool => Err("cel expression must evaluate to a bool".to_owned()),
-        Ok(program) => Ok(program),
+        Ok(program) => program.instantiated(),
     };
     let Ok(sound) = &program else {
         compiled.program = Some(program);
@@ -150,7 +150,10 @@ fn one(schema: &Structural, rule: Rule, environment: &Environment) -> Compiled {
             Ok(message) if *message.result_type() != Type::String => {
                 Err("messageExpression must evaluate to a string".to_owned())
             }
-            Ok(message) => Ok(message),
+            Ok(message) => match message.problem() {
+                Some(problem) => Err(format!("messageExpression instantiation failed: {problem}")),
+                None => Ok(message),
+            },
         });
     }
     if let Ok(path) = field_of_errors(&rule.field_path, schema) {

@@ -466,7 +466,10 @@ fn policies_know_their_names() {
     let mut environment = PolicyEnvironment::new(known);
     environment.declare("a", Type::Int);
     let bool = [Type::Bool];
-    let said = |expression: &str, results: &[Type]| environment.compile(expression, results).err().unwrap_or_default();
+    let said = |expression: &str, results: &[Type]| {
+        let refused = environment.compile(expression, results).err();
+        refused.map(policy::CompileError::into_message).unwrap_or_default()
+    };
     assert_eq!(
         said(
             "object.spec.x > 1 && variables.a == 1 && request.operation == 'CREATE'",
@@ -492,6 +495,47 @@ fn policies_know_their_names() {
     let mut mutating = environment.clone();
     mutating.allow_objects();
     assert!(mutating.compile("jsonpatch.escapeKey('a') == 'a'", &bool).is_ok());
+}
+
+#[test]
+fn constant_parts_that_fail_are_refused() {
+    use crate::policy::{CompileError, PolicyEnvironment, PolicyVariables};
+    let environment = PolicyEnvironment::new(PolicyVariables::default());
+    let conversion = |to: &str| format!("type conversion error from 'string' to '{to}'");
+    for (part, problem) in [
+        (
+            "'a'.find('(') == ''",
+            "error parsing regexp: missing closing ): `(`".to_owned(),
+        ),
+        (
+            "'a'.findAll('[', 1).size() == 1",
+            "error parsing regexp: missing closing ]: `[`".to_owned(),
+        ),
+        ("int('x') == 1", conversion("int")),
+        ("bool(string('x'))", conversion("bool")),
+        ("uint(-1) == 1u", "unsigned integer overflow".to_owned()),
+    ] {
+        let problem = format!("program instantiation failed: {problem}");
+        let expression = format!("true || {part}");
+        let refused = environment.compile(&expression, &[Type::Bool]).unwrap_err();
+        let mut errors = FieldErrors::default();
+        refused.clone().report(&mut errors, "expression", &expression);
+        assert_eq!(refused, CompileError::Internal(problem.clone()));
+        assert_eq!(
+            errors.joined().unwrap(),
+            format!("expression: Internal error: {problem}")
+        );
+        assert_eq!(
+            complaints(&json!([{"rule": expression}]), &json!({"spec": {}}), None),
+            [format!(
+                "spec: Invalid value: \"object\": rule compile error: {problem}"
+            )]
+        );
+    }
+    let typed_first = environment.compile("'a'.find('(')", &[Type::Bool]).unwrap_err();
+    assert_eq!(typed_first.into_message(), "must evaluate to bool but got string");
+    let sound = "'a'.find(object.a) == '' && int(object.a) == int('7') && 'a'.matches('a')";
+    assert!(environment.compile(sound, &[Type::Bool]).is_ok());
 }
 
 /// Compares with kube-apiserver's recorded answers to definitions with invalid rules.

@@ -48,7 +48,7 @@ impl MatchCondition {
         if expression.is_empty() {
             errors.required("expression", "");
         } else if let Err(problem) = environment.compile(expression, &[Type::Bool]) {
-            errors.invalid("expression", expression, problem);
+            problem.report(errors, "expression", expression);
         }
         if self.name.is_empty() {
             errors.required("name", "");

@@ -75,7 +75,7 @@ impl Member<'_> {
             Some("") => errors.at(field).required("expression", ""),
             Some(expression) => {
                 if let Err(problem) = environment.compile(expression, &[result]) {
-                    errors.at(field).invalid("expression", expression, problem);
+                    problem.report(&mut errors.at(field), "expression", expression);
                 }
             }
         }

@@ -56,12 +56,12 @@ impl Validation {
         if self.expression.trim().is_empty() {
             errors.required("expression", "expression is not specified");
         } else if let Err(problem) = environment.compile(&self.expression, &[Type::Bool]) {
-            errors.invalid("expression", &self.expression, problem);
+            problem.report(errors, "expression", &self.expression);
         }
         if !self.message_expression.trim().is_empty()
             && let Err(problem) = for_messages.compile(&self.message_expression, &[Type::String])
         {
-            errors.invalid("messageExpression", &self.message_expression, problem);
+            problem.report(errors, "messageExpression", &self.message_expression);
         }
         for (field, text) in [
             ("messageExpression", &self.message_expression),
@@ -96,7 +96,7 @@ impl AuditAnnotation {
             let detail = format!("must not exceed {MAX_VALUE_EXPRESSION} bytes in length");
             errors.required("valueExpression", detail);
         } else if let Err(problem) = environment.compile(expression, &[Type::String, Type::Null]) {
-            errors.invalid("valueExpression", &self.value_expression, problem);
+            problem.report(errors, "valueExpression", &self.value_expression);
         }
     }
 }

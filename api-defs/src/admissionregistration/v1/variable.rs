@@ -34,7 +34,7 @@ impl Variable {
         match environment.compile(&self.expression, &[]) {
             Ok(program) => environment.declare(&self.name, program.result_type().clone()),
             Err(problem) => {
-                errors.invalid("expression", &self.expression, problem);
+                problem.report(errors, "expression", &self.expression);
                 environment.declare_unknown(&self.name);
             }
         }

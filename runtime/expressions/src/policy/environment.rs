@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use planesmith_machinery::field_error::FieldErrors;
+
 use crate::program::{Environment, Program};
 use crate::types::Type;
 use crate::types::{ANY_OBJECT, JSON_PATCH};
@@ -82,9 +84,13 @@ impl PolicyEnvironment {
     ///
     /// # Errors
     ///
-    /// The error as kube-apiserver words it: the expression does not compile, or its type is not in `results` (an empty list
-    /// allows all types).
-    pub fn compile(&self, expression: &str, results: &[Type]) -> Result<Program, String> {
+    /// The expression does not compile, its type is not in `results` (an empty list allows all types), or it can never run.
+    pub fn compile(&self, expression: &str, results: &[Type]) -> Result<Program, CompileError> {
+        let program = self.checked(expression, results).map_err(CompileError::Invalid)?;
+        program.instantiated().map_err(CompileError::Internal)
+    }
+
+    fn checked(&self, expression: &str, results: &[Type]) -> Result<Program, String> {
         let mut environment = self.base.clone();
         if let Some(variables) = &self.variables {
             environment = environment.with("variables", Type::object("kubernetes.variables", variables.clone()));
@@ -107,6 +113,32 @@ impl PolicyEnvironment {
                 format!("must evaluate to one of [{}] but got {}", names.join(" "), name(found))
             }
         })
+    }
+}
+
+/// The reason why an expression cannot be used, worded as kube-apiserver words it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompileError {
+    /// The expression does not compile, or has a result of the wrong type.
+    Invalid(String),
+    /// No program can be created from the compiled expression.
+    Internal(String),
+}
+
+impl CompileError {
+    /// Reports the error of `expression`, the value of `field`.
+    pub fn report(self, errors: &mut FieldErrors, field: &str, expression: &str) {
+        match self {
+            CompileError::Invalid(problem) => errors.invalid(field, expression, problem),
+            CompileError::Internal(problem) => errors.internal(field, problem),
+        }
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn into_message(self) -> String {
+        let (CompileError::Invalid(message) | CompileError::Internal(message)) = self;
+        message
     }
 }
 

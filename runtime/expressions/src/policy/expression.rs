@@ -1,6 +1,6 @@
 //! Compiled expressions of policies.
 
-use super::PolicyEnvironment;
+use super::{CompileError, PolicyEnvironment};
 use crate::program::Program;
 use crate::types::Type;
 
@@ -18,7 +18,7 @@ impl Expression {
     pub fn new(text: &str, environment: &PolicyEnvironment, results: &[Type]) -> Self {
         Self {
             text: text.to_owned(),
-            program: environment.compile(text, results),
+            program: environment.compile(text, results).map_err(CompileError::into_message),
         }
     }
 

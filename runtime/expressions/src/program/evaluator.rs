@@ -72,7 +72,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         }
     }
 
-    fn eval(&mut self, expr: &'d Expr) -> Evaluated<'d> {
+    pub(super) fn eval(&mut self, expr: &'d Expr) -> Evaluated<'d> {
         match &expr.node {
             Node::Literal(literal) => Ok(constant(literal)),
             Node::Ident(name) => {
