@@ -4,6 +4,7 @@
 
 mod check;
 mod compare;
+mod custom;
 mod merge;
 mod owned;
 mod remove;
@@ -16,6 +17,7 @@ use crate::fields::Set;
 
 pub(crate) use check::{check, check_live};
 pub(crate) use compare::{Difference, same};
+pub use custom::CustomSchema;
 pub(crate) use merge::merge;
 pub(crate) use owned::owned;
 pub(crate) use remove::{remove, with_declared};

@@ -267,15 +267,19 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
     Ok(findings)
 }
 
-/// Sets `target`, a zero object of a custom kind, to the result of an apply. Nothing is removed, so that validation
-/// reports a `null` that is not a value.
+/// Sets `target`, a zero object of a custom kind, to the result of an apply, without unknown fields: these can be applied
+/// below objects of any form. A `null` that is not a value is kept, so that validation reports it.
 ///
 /// # Errors
 ///
 /// When the metadata does not fit.
 pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<(), DecodeError> {
     match (target.as_custom_mut(), document) {
-        (Some(object), Tree::Object(content)) => object.read_content(content),
+        (Some(object), Tree::Object(content)) => {
+            object.read_content(content)?;
+            object.change_by_kind(|custom, document| drop(custom.schema.prune(document)));
+            Ok(())
+        }
         (_, document) => json::from_value(&document, target, Strictness::Lenient).map(drop),
     }
 }

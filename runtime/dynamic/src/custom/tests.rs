@@ -219,6 +219,15 @@ fn an_applied_null_is_kept_for_validation() {
 }
 
 #[test]
+fn an_applied_unknown_field_is_removed() {
+    let [kind, _] = kind(&Value::Null);
+    let document = json!({"metadata": {"name": "w"}, "spec": {"replicas": 2, "other": 1}});
+    let mut applied = kind.zero();
+    read_applied(document, &mut *applied).expect("an object");
+    assert_eq!(write(&*applied)["spec"], json!({"replicas": 2}));
+}
+
+#[test]
 fn keys_of_custom_kinds_begin_with_their_group() {
     let prefix = |group| {
         let table = ResourceTable {

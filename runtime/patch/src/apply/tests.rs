@@ -1,5 +1,6 @@
 mod configuration;
 mod custom;
+mod custom_schema;
 mod kubectl;
 mod laws;
 mod scaled;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use planesmith_wire::go_format;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::schema::{Entry, Parts, Schema, ValueKind};
 use crate::fields::PathElement;
@@ -46,25 +46,29 @@ struct Check<'d> {
 
 impl<'d> Check<'d> {
     fn value(&mut self, value: &'d Value, schema: Schema<'d>) {
+        if matches!(schema, Schema::Unknown) {
+            return;
+        }
         match (schema.value_kind(), value) {
             (_, Value::Null)
-            | (ValueKind::Any, _)
             | (ValueKind::Text, Value::String(_))
             | (ValueKind::Truth, Value::Bool(_))
             | (ValueKind::Number, Value::Number(_))
-            | (ValueKind::Scalar, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
-            (ValueKind::Object, Value::Object(entries)) => {
-                for (name, value) in entries {
-                    self.path.push(PathElement::field(name));
-                    match schema.entry(name) {
-                        Entry::Field(schema) | Entry::Element(schema) => self.value(value, schema),
-                        Entry::Undeclared => self.problem("field not declared in schema"),
-                    }
-                    self.path.pop();
-                }
-            }
-            (ValueKind::List, Value::Array(elements)) => self.elements(elements, value, schema),
+            | (ValueKind::Scalar | ValueKind::Any, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
+            (ValueKind::Object | ValueKind::Any, Value::Object(entries)) => self.entries(entries, schema),
+            (ValueKind::List | ValueKind::Any, Value::Array(elements)) => self.elements(elements, value, schema),
             (expected, value) => self.problem(&mismatch(expected, value)),
+        }
+    }
+
+    fn entries(&mut self, entries: &'d Map<String, Value>, schema: Schema<'d>) {
+        for (name, value) in entries {
+            self.path.push(PathElement::field(name));
+            match schema.entry(name) {
+                Entry::Field(schema) | Entry::Element(schema) => self.value(value, schema),
+                Entry::Undeclared => self.problem("field not declared in schema"),
+            }
+            self.path.pop();
         }
     }
 

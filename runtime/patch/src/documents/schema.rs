@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use planesmith_dynamic::custom::CustomKind;
-use planesmith_dynamic::structural::{Additional, ListKind, SchemaType as Custom, Structural};
+use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::facts::{FieldFacts, ListType, Omit, StructFacts, TypeFacts};
-use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::value::Shape;
 use planesmith_wire::sorting::sort_by;
 use serde_json::Value;
 
+use super::custom::CustomSchema;
 use crate::fields::{KeyValue, PathElement};
 
 /// The type of a value in a document.
@@ -24,7 +23,7 @@ pub enum Schema<'s> {
     /// A custom kind: the fields of its schema, preceded by `apiVersion`, `kind` and `metadata`.
     CustomKind(&'s Structural),
     /// A value of a custom kind.
-    Custom(&'s Structural),
+    Custom(CustomSchema<'s>),
     /// Text, such as the name of a kind.
     Text,
     /// No type is known: objects are granular, and any other value is atomic.
@@ -135,7 +134,7 @@ impl<'s> Schema<'s> {
     pub(crate) fn parts(self, value: &Value) -> Parts<'s> {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => Parts::Entries,
-            Schema::Custom(schema) => custom_parts(schema, value),
+            Schema::Custom(schema) => schema.parts(value),
             Schema::Text => Parts::None,
             Schema::Unknown if value.is_object() => Parts::Entries,
             Schema::Unknown => Parts::None,
@@ -157,11 +156,7 @@ impl<'s> Schema<'s> {
     pub(crate) fn is_whole(self) -> bool {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) | Schema::Text | Schema::Unknown => false,
-            Schema::Custom(schema) => match schema.schema_type {
-                Custom::Object => schema.atomic,
-                Custom::Array => schema.list == ListKind::Atomic,
-                _ => false,
-            },
+            Schema::Custom(schema) => schema.is_whole(),
             Schema::Typed(ty, _) => match ty.present() {
                 TypeFacts::Struct(_) | TypeFacts::Map(_) | TypeFacts::List(_) => {
                     self.parts(&Value::Null) == Parts::None
@@ -175,7 +170,7 @@ impl<'s> Schema<'s> {
     pub(crate) fn value_kind(self) -> ValueKind {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => ValueKind::Object,
-            Schema::Custom(schema) => custom_value_kind(schema),
+            Schema::Custom(schema) => schema.value_kind(),
             Schema::Text => ValueKind::Text,
             Schema::Unknown => ValueKind::Any,
             Schema::Typed(ty, _) => match ty.present() {
@@ -193,12 +188,10 @@ impl<'s> Schema<'s> {
     /// The schema of `name`, if the value is an object.
     pub(crate) fn entry(self, name: &str) -> Entry<'s> {
         match self {
-            Schema::Kind(_) | Schema::CustomKind(_) if matches!(name, "apiVersion" | "kind") => {
-                Entry::Field(Schema::Text)
-            }
+            Schema::Kind(_) if matches!(name, "apiVersion" | "kind") => Entry::Field(Schema::Text),
             Schema::Kind(facts) => field_of(facts, name),
-            Schema::CustomKind(_) if name == "metadata" => Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None)),
-            Schema::CustomKind(schema) | Schema::Custom(schema) => custom_entry(schema, name),
+            Schema::CustomKind(schema) => CustomSchema::of_kind(schema).entry(name),
+            Schema::Custom(schema) => schema.entry(name),
             Schema::Text => Entry::Undeclared,
             Schema::Unknown => Entry::Element(Schema::Unknown),
             Schema::Typed(ty, _) => match ty.present() {
@@ -217,7 +210,7 @@ impl<'s> Schema<'s> {
                 TypeFacts::List(element) => Schema::Typed(element, None),
                 _ => Schema::Unknown,
             },
-            Schema::Custom(schema) => schema.items.as_deref().map_or(Schema::Unknown, Schema::Custom),
+            Schema::Custom(schema) => schema.element(),
             _ => Schema::Unknown,
         }
     }
@@ -270,7 +263,7 @@ impl<'s> Schema<'s> {
                 None if facts.omit == Omit::Never => zero(ty)?,
                 None => return None,
             },
-            Entry::Field(Schema::Custom(schema)) => Value::clone(schema.default.as_ref()?),
+            Entry::Field(Schema::Custom(schema)) => schema.default()?.clone(),
             _ => return None,
         };
         Some(KeyValue::from_json(default))
@@ -292,45 +285,6 @@ fn list_parts(field: &'static FieldFacts) -> Parts<'static> {
         ListType::Atomic | ListType::Unspecified => Parts::None,
         ListType::Set => Parts::Values,
         ListType::Map(keys) => Parts::Keyed(Keys::Declared(keys)),
-    }
-}
-
-fn custom_parts<'s>(schema: &'s Structural, value: &Value) -> Parts<'s> {
-    match (schema.schema_type, &schema.list) {
-        (Custom::Object, _) if schema.atomic => Parts::None,
-        (Custom::Object, _) => Parts::Entries,
-        (Custom::Array, ListKind::Set) => Parts::Values,
-        (Custom::Array, ListKind::Map(keys)) => Parts::Keyed(Keys::Custom(keys)),
-        (Custom::Any, _) if schema.preserve_unknown && value.is_object() => Parts::Entries,
-        _ => Parts::None,
-    }
-}
-
-fn custom_value_kind(schema: &Structural) -> ValueKind {
-    match schema.schema_type {
-        Custom::Object => ValueKind::Object,
-        Custom::Array => ValueKind::List,
-        Custom::String => ValueKind::Text,
-        Custom::Integer | Custom::Number => ValueKind::Number,
-        Custom::Boolean => ValueKind::Truth,
-        Custom::IntOrString => ValueKind::Scalar,
-        Custom::Any => ValueKind::Any,
-    }
-}
-
-fn custom_entry<'s>(schema: &'s Structural, name: &str) -> Entry<'s> {
-    match (schema.properties.get(name), &schema.additional) {
-        (Some(property), _) => Entry::Field(Schema::Custom(property)),
-        (None, Additional::Typed(additional)) => Entry::Element(Schema::Custom(additional)),
-        (None, Additional::Any) => Entry::Element(Schema::Unknown),
-        (None, Additional::None) if schema.preserve_unknown => Entry::Element(Schema::Unknown),
-        (None, Additional::None) if schema.embedded && matches!(name, "apiVersion" | "kind") => {
-            Entry::Field(Schema::Text)
-        }
-        (None, Additional::None) if schema.embedded && name == "metadata" => {
-            Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None))
-        }
-        (None, Additional::None) => Entry::Undeclared,
     }
 }
 
