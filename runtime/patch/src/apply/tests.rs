@@ -13,6 +13,8 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{Resource, Struct};
+use planesmith_wire::int_or_string::IntOrString;
+use planesmith_wire::quantity::Quantity;
 use planesmith_wire::time::Time;
 use serde_json::{Value, json};
 
@@ -55,6 +57,10 @@ struct Spec {
     replicas: Option<i32>,
     /// A switch.
     paused: bool,
+    /// A name or a number.
+    port: Option<IntOrString>,
+    /// A quantity.
+    size: Option<Quantity>,
 }
 
 /// A state.
@@ -316,6 +322,10 @@ fn documents_that_do_not_fit_are_refused() {
         (json!({"labels": ["a"]}), ".spec.labels: expected map, got &{[a]}"),
         (json!({"tags": "a"}), ".spec.tags: expected list, got &{a}"),
         (
+            json!({"size": {"a": 1}}),
+            ".spec.size: expected any scalar, got &{map[a:1]}",
+        ),
+        (
             json!({"tags": ["a", "a"]}),
             ".spec.tags: duplicate entries for key [=\"a\"]",
         ),
@@ -347,6 +357,15 @@ fn documents_that_do_not_fit_are_refused() {
             run(&Thing::default(), "a", &spec, true),
             Err(ApplyError::Unfit(why.to_owned()))
         );
+    }
+}
+
+#[test]
+fn the_type_of_a_union_is_left_to_the_conversion() {
+    for port in [json!("http"), json!(1), json!({"a": 1}), json!([1])] {
+        let document = document(&json!({"port": port}));
+        let applied = apply(&Thing::default(), &document, &by("a"), false, &OneVersion).expect("no mismatch");
+        assert_eq!(applied.document["spec"]["port"], port);
     }
 }
 

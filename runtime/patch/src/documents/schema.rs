@@ -178,6 +178,8 @@ impl<'s> Schema<'s> {
                 TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double => ValueKind::Number,
                 TypeFacts::String | TypeFacts::Bytes => ValueKind::Text,
                 TypeFacts::Scalar(facts) if matches!(facts.openapi_type, "" | "object") => ValueKind::Any,
+                // OpenAPI v3 lists the types of such values, and declares none.
+                TypeFacts::Scalar(facts) if facts.format == "int-or-string" => ValueKind::Any,
                 TypeFacts::Scalar(_) => ValueKind::Scalar,
                 TypeFacts::Struct(_) | TypeFacts::Map(_) => ValueKind::Object,
                 TypeFacts::List(_) | TypeFacts::Optional(_) => ValueKind::List,
