@@ -191,7 +191,8 @@ impl<'a> Update<'a> {
         let mut changes = changes;
         if let Some(sent_empty) = self.write.sent_empty {
             let mut sent_empty = self.newly_sent_empty(sent_empty);
-            sent_empty.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
+            let kind = self.new.resource();
+            sent_empty.remove_below(&reset_fields(kind, self.write.subresource, kind));
             self.write.limit(&mut sent_empty);
             changes.taken = changes.taken.union(sent_empty);
         }
@@ -266,7 +267,7 @@ impl<'a> Update<'a> {
 
     /// With `system` the fields of the system, too: managed fields are removed by any write, until they are brought up to date.
     fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
-        let mut ignored = reset_fields(new.resource(), self.write.subresource);
+        let mut ignored = reset_fields(new.resource(), self.write.subresource, self.new.resource());
         let (mut removed, mut taken) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
             for field in ["apiVersion", "kind"] {
                 ignored.insert([PathElement::field(field)]);
@@ -318,7 +319,13 @@ struct Changes<'a> {
 
 /// Returns the fields that a write cannot change, so that the writer does not own them: only a write to `/status`
 /// changes the status, and it changes nothing else except metadata. Kinds add further fields.
-pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'static> {
+///
+/// The fields are those of managers of `kind`, which can be in another version than `written`, the kind of the request.
+pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str, written: &ResourceFacts) -> Set<'static> {
+    let is_own_version = kind.api_version == written.api_version;
+    if subresource.is_empty() && kind.behavior.resets_in_own_version && !is_own_version {
+        return Set::new();
+    }
     let has_status = kind
         .subresources
         .iter()

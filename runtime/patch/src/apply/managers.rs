@@ -20,6 +20,9 @@ pub(super) trait Conversions {
     /// When the document is not of its kind.
     fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, KindSchema)>, ApplyError>;
 
+    /// Fields that the write cannot change, including everything below them, in the version `api_version`.
+    fn ignored(&self, api_version: &str) -> Set<'static>;
+
     /// The type in the version `api_version`; `None` when the kind has no such version.
     fn schema(&self, api_version: &str) -> Option<KindSchema>;
 }
@@ -29,7 +32,7 @@ pub(super) struct Target<'a> {
     pub(super) api_version: &'a str,
     pub(super) schema: &'a KindSchema,
     pub(super) conversions: &'a dyn Conversions,
-    /// Fields that this apply cannot change, including everything below them.
+    /// Fields that this apply cannot change, including everything below them, in the version of the request.
     pub(super) ignored: Set<'static>,
     /// Fields that no manager can own.
     pub(super) unmanaged: Set<'static>,
@@ -86,14 +89,16 @@ impl Target<'_> {
 
     /// Finds fields that other managers own with other values; takes these fields from them if `force` is set.
     fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
-        let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema.get())];
+        let mut versions: Vec<Changes> =
+            vec![self.changes(self.api_version, live, new, self.schema.get(), &self.ignored)];
         for version in entries.other_versions(self.api_version) {
             let convert = |document, what: &str| {
                 let converted = self.conversions.convert(document, self.api_version, version);
                 converted.map_err(|error| error.while_doing(&format!("failed to convert {what} object")))
             };
             if let (Some((live, schema)), Some((new, _))) = (convert(live, "old")?, convert(new, "new")?) {
-                versions.push(self.changes(version, &live, &new, schema.get()));
+                let ignored = self.conversions.ignored(version);
+                versions.push(self.changes(version, &live, &new, schema.get(), &ignored));
             }
         }
         let changes = |version: &str| versions.iter().find(|changes| changes.api_version == version);
@@ -135,9 +140,9 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema<'_>) -> Changes {
+    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema<'_>, ignored: &Set<'_>) -> Changes {
         let mut difference = Difference::new(live, new, schema);
-        difference.ignore(&self.ignored);
+        difference.ignore(ignored);
         difference.each_set(|set| self.write.limit(set));
         Changes {
             api_version: api_version.to_owned(),

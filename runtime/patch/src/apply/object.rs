@@ -11,6 +11,7 @@ use super::last_applied;
 use super::managers::{Conversions, Target};
 use super::{Applied, ApplyError};
 use crate::documents::KindSchema;
+use crate::fields::Set;
 use crate::managers::{Entries, Tracking, Versions, reset_fields, track_write, unmanaged};
 
 /// The manager of fields that were set before the first apply.
@@ -40,13 +41,17 @@ pub fn apply(
         }
     };
     let document = document_of(live)?;
-    let conversions = ByObject { kind, versions };
+    let conversions = ByObject {
+        kind,
+        versions,
+        subresource: write.subresource,
+    };
     let schema = KindSchema::from_object(live);
     let mut target = Target {
         api_version: &kind.api_version,
         schema: &schema,
         conversions: &conversions,
-        ignored: reset_fields(kind, write.subresource),
+        ignored: reset_fields(kind, write.subresource, kind),
         unmanaged: unmanaged(),
         write: *write,
         force,
@@ -115,6 +120,7 @@ fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
 struct ByObject<'a> {
     kind: &'a ResourceFacts,
     versions: &'a dyn Versions,
+    subresource: &'a str,
 }
 
 impl ByObject<'_> {
@@ -128,6 +134,13 @@ impl ByObject<'_> {
 }
 
 impl Conversions for ByObject<'_> {
+    fn ignored(&self, api_version: &str) -> Set<'static> {
+        let zero = self.zero(api_version);
+        zero.map_or_else(Set::new, |zero| {
+            reset_fields(zero.resource(), self.subresource, self.kind)
+        })
+    }
+
     fn schema(&self, api_version: &str) -> Option<KindSchema> {
         self.zero(api_version).map(|zero| KindSchema::from_object(&*zero))
     }

@@ -59,6 +59,10 @@ impl Conversions for OneVersion {
         Ok(None)
     }
 
+    fn ignored(&self, _: &str) -> Set<'static> {
+        Set::new()
+    }
+
     fn schema(&self, _: &str) -> Option<KindSchema> {
         None
     }

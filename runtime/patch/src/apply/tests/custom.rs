@@ -8,7 +8,7 @@ use planesmith_dynamic::testing::kind;
 use planesmith_machinery::copy;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
+use planesmith_machinery::resource::{ResourceFacts, ResourceTable, SubresourceFacts, SubresourceKind};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::value;
 use planesmith_wire::time::Time;
@@ -230,4 +230,59 @@ fn managers_of_other_versions_are_not_known_when_those_lack_fields() {
     let error = track_write(Some(&*live), &mut *new, &write_by("b"), &Scheme::new()).expect_err("a failure");
     assert_eq!(error.message(), ".more: field not declared in schema");
     assert_eq!(new.meta().managed_fields, []);
+}
+
+/// Two versions of a kind with a status subresource.
+fn versions_with_status() -> Vec<ResourceFacts> {
+    let [kind, _] = kind(&Value::Null);
+    let schema = CustomKind::of(&kind).expect("a custom kind").schema();
+    let version = |version: &'static str, api_version: &'static str| CustomVersion {
+        table: ResourceTable {
+            group: Cow::Borrowed("example.com"),
+            version: Cow::Borrowed(version),
+            api_version: Cow::Borrowed(api_version),
+            kind: Cow::Borrowed("Widget"),
+            subresources: Cow::Borrowed(&[SubresourceFacts {
+                name: "status",
+                kind: SubresourceKind::Status,
+            }]),
+            ..CustomKind::FACTS
+        },
+        schema: Arc::clone(schema),
+        checks: Arc::new(Unchecked),
+    };
+    let versions = vec![version("v1", "example.com/v1"), version("v2", "example.com/v2")];
+    CustomKind::define(versions, 0, None)
+}
+
+#[test]
+fn a_manager_of_the_status_in_another_version_has_conflicts_with_the_object() {
+    let versions = versions_with_status();
+    let document = |version: &ResourceFacts, phase: &str| json!({"apiVersion": version.api_version, "kind": "Widget", "metadata": {"name": "w"}, "status": {"phase": phase}});
+    let mut of_status = write_by("s");
+    of_status.subresource = "status";
+    let (v1, v2) = (&versions[0], &versions[1]);
+    for (version, is_other) in [(v1, false), (v2, true)] {
+        let applied = apply(
+            &*version.zero(),
+            &document(version, "A"),
+            &of_status,
+            false,
+            &Scheme::new(),
+        );
+        let applied = applied.expect("no conflict");
+        let (mut live, mut new) = (read(v1, &document(v1, "A")).0, read(v1, &document(v1, "B")).0);
+        for object in [&mut live, &mut new] {
+            object.meta_mut().uid = "u".to_owned();
+            object.meta_mut().managed_fields.clone_from(&applied.managed_fields);
+        }
+        let refused = apply(&*live, &document(v1, "B"), &write_by("b"), false, &Scheme::new()).err();
+        let refused = refused.map(|error| error.to_api_error("w").message().to_owned());
+        let conflict =
+            "Apply failed with 1 conflict: conflict with \"s\" with subresource \"status\": .status.phase".to_owned();
+        assert_eq!(refused, is_other.then_some(conflict));
+        track_write(Some(&*live), &mut *new, &write_by("b"), &Scheme::new()).expect("fields");
+        let is_manager = new.meta().managed_fields.iter().any(|entry| entry.manager == "s");
+        assert_eq!(is_manager, !is_other);
+    }
 }
