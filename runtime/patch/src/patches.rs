@@ -74,6 +74,14 @@ pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
     Some(sorted)
 }
 
+/// The start of messages about a patch that cannot be decoded.
+fn prefix(strictness: Strictness) -> &'static str {
+    match strictness {
+        Strictness::Strict => "error decoding patch: ",
+        Strictness::Lenient => "",
+    }
+}
+
 /// Reads a patch as a tree, with the findings of strict validation.
 fn read(patch: &[u8], strictness: Strictness) -> Result<(serde_json::Value, Vec<String>), DecodeError> {
     let (value, findings) = json::parse_value(patch, strictness)?;

@@ -8,7 +8,7 @@ use planesmith_wire::json::lossy;
 use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, read};
+use super::{Patched, prefix, read};
 
 /// The maximum number of operations of a patch.
 pub const MAX_OPERATIONS: usize = 10_000;
@@ -25,11 +25,11 @@ const MAX_MOVED: usize = 1 << 24;
 /// # Errors
 ///
 /// 400 when the patch is not a list of operations, 413 when it has too many, 422 without a word when one of them
-/// fails.
+/// fails. Strict validation decodes the patch beforehand, with messages of its own.
 pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
-    let refuse = |error: DecodeError| ApiError::bad_request(format!("error decoding patch: {error}"));
+    let refuse = |error: DecodeError| ApiError::bad_request(format!("{}{error}", prefix(strictness)));
     let (tree, mut findings) = read(patch, strictness).map_err(refuse)?;
-    let operations = operations(&tree)?;
+    let operations = operations(&tree, strictness)?;
     if strictness == Strictness::Strict {
         findings.extend(unknown_members(&tree));
         for finding in &mut findings {
@@ -88,18 +88,25 @@ fn apply_list(document: &[u8], patch: &[u8]) -> Result<Vec<u8>, Refusal> {
 }
 
 /// The number of operations, when the patch is a list of such.
-fn operations(tree: &Value) -> Result<usize, ApiError> {
+fn operations(tree: &Value, strictness: Strictness) -> Result<usize, ApiError> {
     let refuse = |kind: &str, place: &str, ty: &str| {
-        let message = format!("error decoding patch: json: cannot unmarshal {kind} into Go {place}of type {ty}");
+        let prefix = prefix(strictness);
+        let message = format!("{prefix}json: cannot unmarshal {kind} into Go {place}of type {ty}");
         Err(ApiError::bad_request(message))
+    };
+    let (list_type, type_of_one) = match strictness {
+        Strictness::Strict => ("[]handlers.jsonPatchOp", "handlers.jsonPatchOp"),
+        Strictness::Lenient => ("jsonpatch.Patch", "jsonpatch.Operation"),
     };
     let operations = match tree {
         Value::Array(operations) => operations,
         Value::Null => return Ok(0),
-        other => return refuse(name_of(other), "value ", "[]handlers.jsonPatchOp"),
+        other => return refuse(name_of(other), "value ", list_type),
     };
     for operation in operations {
         match operation {
+            // The members are read when the operation is carried out.
+            Value::Object(_) if strictness == Strictness::Lenient => {}
             Value::Object(members) => {
                 for name in ["op", "path", "from"] {
                     match members.get(name) {
@@ -111,7 +118,7 @@ fn operations(tree: &Value) -> Result<usize, ApiError> {
                 }
             }
             Value::Null => {}
-            other => return refuse(name_of(other), "value ", "handlers.jsonPatchOp"),
+            other => return refuse(name_of(other), "value ", type_of_one),
         }
     }
     Ok(operations.len())

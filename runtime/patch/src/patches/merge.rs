@@ -1,35 +1,49 @@
 //! JSON merge patch (RFC 7386).
 
-use planesmith_machinery::json::{DecodeError, Strictness, name_of};
+use std::fmt;
+
+use planesmith_machinery::json::{Strictness, name_of};
 use planesmith_machinery::status::ApiError;
 use planesmith_wire::json::lossy;
+use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, read};
+use super::{Patched, prefix, read};
 
 /// Applies a merge patch to a JSON document, which is compact as the codecs write it.
 ///
 /// # Errors
 ///
-/// 400 when the patch is not a JSON object.
+/// 400 when the patch is not a JSON object. Strict validation decodes the patch beforehand, with messages of its own;
+/// without it, an array replaces the document.
 pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
-    let refuse = |error: DecodeError| ApiError::bad_request(format!("error decoding patch: {error}"));
-    let (tree, findings) = read(patch, strictness).map_err(refuse)?;
-    match tree {
-        serde_json::Value::Object(_) => {}
-        serde_json::Value::Null => return Err(ApiError::bad_request("Invalid JSON Patch")),
+    let invalid = || ApiError::bad_request("Invalid JSON Patch");
+    let is_strict = strictness == Strictness::Strict;
+    let refuse = |why: &dyn fmt::Display| match is_strict {
+        true => ApiError::bad_request(format!("{}{why}", prefix(strictness))),
+        false => invalid(),
+    };
+    let (tree, findings) = read(patch, strictness).map_err(|error| refuse(&error))?;
+    let replaces = match tree {
+        Value::Object(_) => false,
+        Value::Null => return Err(invalid()),
+        Value::Array(_) if !is_strict => true,
         other => {
             let kind = name_of(&other);
-            let message = format!(
-                "error decoding patch: json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
-            );
-            return Err(ApiError::bad_request(message));
+            let why = format_args!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}");
+            return Err(refuse(&why));
         }
-    }
-    let (document, patch) = (lossy(document), lossy(patch));
+    };
+    let (document, sent) = (lossy(document), lossy(patch));
     let mut target = Node::stored(&document);
-    merge(&mut target, Node::sent(&patch));
-    let mut out = Vec::with_capacity(document.len() + patch.len());
+    let mut patch = Node::sent(&sent);
+    if replaces {
+        patch.prune();
+        target = patch;
+    } else {
+        merge(&mut target, patch);
+    }
+    let mut out = Vec::with_capacity(document.len() + sent.len());
     target.write(&mut out);
     Ok(Patched::new(out, findings))
 }

@@ -57,6 +57,15 @@ fn merge_patch_must_be_an_object() {
 }
 
 #[test]
+fn without_validation_a_merge_patch_is_not_decoded_beforehand() {
+    let merged = |patch: &str| tree(merge_patch(b"{}", patch.as_bytes(), Strictness::Lenient));
+    for patch in ["{\"a\"", "", "{} {}", "\"x\"", "5", "null"] {
+        assert_eq!(merged(patch), Err((400, "Invalid JSON Patch".to_owned())), "{patch}");
+    }
+    assert_eq!(merged("[null,{\"a\":null}]"), Ok(json!([null, {}])));
+}
+
+#[test]
 fn repeated_field_of_a_patch_is_noticed() {
     let patched = merge_patch(b"{}", br#"{"a":1,"a":2}"#, Strictness::Strict).expect("legal");
     assert_eq!(patched.findings, [r#"duplicate field "a""#]);
@@ -193,6 +202,33 @@ fn json_patch_must_be_a_list_of_operations() {
     ];
     for (patch, message) in cases {
         assert_eq!(refused(patch), Err(message.to_owned()));
+    }
+}
+
+#[test]
+fn without_validation_operations_are_read_when_they_are_carried_out() {
+    let refused = |patch: &str| tree(json_patch(b"{}", patch.as_bytes(), Strictness::Lenient));
+    let cases = [
+        (
+            "{}",
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+        ),
+        (
+            "[1]",
+            "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+        ),
+        ("[{", "unexpected end of JSON input"),
+        ("[] []", "invalid character '[' after top-level value"),
+    ];
+    for (patch, message) in cases {
+        assert_eq!(refused(patch), Err((400, message.to_owned())), "{patch}");
+    }
+    for patch in [
+        r#"[{"op":1}]"#,
+        r#"[{"op":"add","path":1,"value":1}]"#,
+        r#"[{"op":"move","path":"/a","from":1}]"#,
+    ] {
+        assert_eq!(refused(patch), Err((422, REJECTED.to_owned())), "{patch}");
     }
 }
 
