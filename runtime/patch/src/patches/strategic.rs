@@ -108,7 +108,7 @@ fn merge_maps(
                 let field = field
                     .strip_prefix('/')
                     .ok_or_else(|| ApiError::bad_request("invalid patch format of primitive list"))?;
-                delete_from_list(&mut original, field, &change, schema)?;
+                delete_from_list(&mut original, field, change, schema)?;
             }
         }
     }
@@ -155,7 +155,7 @@ fn merge_entry(
 fn delete_from_list(
     original: &mut Map<String, Value>,
     field: &str,
-    change: &Value,
+    change: Value,
     schema: &Schema,
 ) -> Result<(), ApiError> {
     if change.is_null() {
@@ -163,8 +163,8 @@ fn delete_from_list(
         return Ok(());
     }
     if let (Some(Value::Array(list)), Value::Array(values)) = (original.get_mut(field), change) {
-        schema.list(field)?;
-        lists::delete_values(list, values)?;
+        let (inner, strategy) = schema.list(field)?;
+        *list = lists::delete_values(std::mem::take(list), values, &inner, strategy)?;
     }
     Ok(())
 }

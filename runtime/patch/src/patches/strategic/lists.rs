@@ -41,16 +41,31 @@ pub(super) fn merge(
     order(merged, &patch, &original, Identity::Key(strategy.key))
 }
 
-/// Removes plain values from a list.
-pub(super) fn delete_values(list: &mut Vec<Value>, values: &[Value]) -> Result<(), ApiError> {
+/// Removes plain values from a list. Objects are merged into it, whatever the strategy: kube-apiserver has a case for plain
+/// values only.
+pub(super) fn delete_values(
+    mut list: Vec<Value>,
+    values: Vec<Value>,
+    schema: &Schema,
+    strategy: ListStrategy,
+) -> Result<Vec<Value>, ApiError> {
     if list.is_empty() && values.is_empty() {
-        return Ok(());
+        return Ok(list);
     }
-    if element_type(list, values)? != "map[string]interface {}" {
-        let values: HashSet<String> = values.iter().map(Value::to_string).collect();
-        list.retain(|value| !values.contains(&value.to_string()));
+    if element_type(&list, &values)? == "map[string]interface {}" {
+        return merge(
+            list,
+            values,
+            schema,
+            ListStrategy {
+                merge: true,
+                ..strategy
+            },
+        );
     }
-    Ok(())
+    let values: HashSet<String> = values.iter().map(Value::to_string).collect();
+    list.retain(|value| !values.contains(&value.to_string()));
+    Ok(list)
 }
 
 /// The one Go type of all elements.

@@ -248,6 +248,15 @@ fn plain_values_are_added_removed_and_ordered() {
 }
 
 #[test]
+fn objects_among_deleted_values_are_merged() {
+    let patch = json!({"$deleteFromPrimitiveList/containers": [{"name": "web", "image": "web:2"}]});
+    check(&patch, "/containers/0/image", &json!("web:2"));
+    let patch = json!({"$deleteFromPrimitiveList/tolerations": [{"name": "t"}]});
+    let why = "cannot merge lists without merge key for struct".to_owned();
+    assert_eq!(merge(&spec(), &patch), Err((500, why)));
+}
+
+#[test]
 fn element_order_is_set() {
     let order = json!({"$setElementOrder/containers": [{"name": "side"}, {"name": "web"}]});
     check(&order, "/containers/0/name", &json!("side"));
