@@ -349,8 +349,8 @@ fn documents_that_do_not_fit_are_refused() {
              .spec.parts: element 4: associative list with keys may not have non-map elements",
         ),
         (
-            json!({"nope": 1, "paused": 1}),
-            "errors:\n  .spec.nope: field not declared in schema\n  .spec.paused: expected boolean, got &{1}",
+            json!({"labels": 1, "nope": 1, "none": 1, "paused": 1}),
+            "errors:\n  .spec.labels: expected map, got &{1}\n  .spec.none: field not declared in schema",
         ),
     ] {
         assert_eq!(

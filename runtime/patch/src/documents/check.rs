@@ -61,14 +61,19 @@ impl<'d> Check<'d> {
         }
     }
 
+    /// Nothing is said about the fields behind an undeclared one.
     fn entries(&mut self, entries: &'d Map<String, Value>, schema: Schema<'d>) {
         for (name, value) in entries {
             self.path.push(PathElement::field(name));
-            match schema.entry(name) {
+            let entry = schema.entry(name);
+            match entry {
                 Entry::Field(schema) | Entry::Element(schema) => self.value(value, schema),
                 Entry::Undeclared => self.problem("field not declared in schema"),
             }
             self.path.pop();
+            if matches!(entry, Entry::Undeclared) {
+                return;
+            }
         }
     }
 
