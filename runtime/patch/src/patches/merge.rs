@@ -50,11 +50,16 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
 
 /// Merges `patch` into `target`. Nested no deeper than the tree of the patch, which was read.
 fn merge<'a>(target: &mut Node<'a>, mut patch: Node<'a>) {
-    let (Some(entries), true) = (target.as_object(), patch.as_object().is_some()) else {
+    let Some(entries) = target.as_object() else {
         patch.prune();
         *target = patch;
         return;
     };
+    if patch.as_object().is_none() {
+        // What replaces an object is taken as it is, including nulls.
+        *target = patch;
+        return;
+    }
     let Node::Object(changes) = patch else { return };
     for (key, mut change) in changes {
         if matches!(change, Node::Null) {

