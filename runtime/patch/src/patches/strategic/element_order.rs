@@ -163,6 +163,19 @@ pub(super) fn order(
     server_order: &[Value],
     identity: Identity<'_>,
 ) -> Result<Vec<Value>, ApiError> {
+    if let Identity::Key(key) = identity
+        && let Some(index) = patch_order.iter().position(|element| !element.is_object())
+    {
+        // kube-apiserver looks for each merged element, and finds some before it gets to the value.
+        let is_found = |element: &Value| {
+            patch_order[..index]
+                .iter()
+                .any(|known| known.get(key) == element.get(key))
+        };
+        if !merged.iter().all(is_found) {
+            return Err(failed(format!("value for key {index} is not a map")));
+        }
+    }
     let patch_places = places(patch_order, identity)?;
     let server_places = places(server_order, identity)?;
     let (mut of_patch, mut others) = (Vec::new(), Vec::new());

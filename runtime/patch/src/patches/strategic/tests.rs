@@ -193,6 +193,10 @@ fn senseless_directives_fail() {
             "expected a []interface {}, but received a string",
         ),
         (
+            json!({"$setElementOrder/containers": ["web"]}),
+            "value for key 0 is not a map",
+        ),
+        (
             json!({"$setElementOrder/nothing": [{"name": "a"}]}),
             "unable to find api field in struct PodSpec for the json field \"nothing\"",
         ),
