@@ -5,7 +5,7 @@ use std::fmt;
 use planesmith_machinery::status::{ApiError, Cause};
 
 use super::ApplyError;
-use crate::managers::Operation;
+use crate::managers::{Operation, identifier};
 
 /// A field that another manager has set to something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +35,13 @@ impl Conflict {
         }
     }
 
-    /// By what conflicts are listed.
-    pub(super) fn order(&self) -> (&str, bool, &str, &str) {
-        let version = self.updated_in.as_deref().unwrap_or_default();
-        (&self.manager, self.updated_in.is_some(), version, &self.subresource)
+    /// The sort key of conflicts, which identifies the manager.
+    pub(super) fn order(&self) -> Vec<u8> {
+        let (operation, version) = match &self.updated_in {
+            Some(version) => (Operation::Update, version.as_str()),
+            None => (Operation::Apply, ""),
+        };
+        identifier(&self.manager, operation, version, &self.subresource)
     }
 
     fn owner(&self) -> Owner<'_> {

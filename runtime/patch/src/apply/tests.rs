@@ -223,6 +223,17 @@ fn another_value_is_a_conflict() {
 }
 
 #[test]
+fn conflicts_are_listed_by_the_json_of_their_managers() {
+    let names = ["a", "a b", "a!", "a<", "aZ"];
+    let live = names.iter().fold(Thing::default(), |live, name| {
+        applied(&live, name, &json!({"replicas": 1}))
+    });
+    let message = refused(&live, "b", &json!({"replicas": 2}));
+    let lines = message.lines().filter_map(|line| line.split('"').nth(1));
+    assert_eq!(lines.collect::<Vec<_>>(), ["a b", "a!", "a", "aZ", "a<"]);
+}
+
+#[test]
 fn a_switch_that_is_said_to_be_off_is_managed() {
     let live = applied(&Thing::default(), "a", &json!({"paused": false}));
     assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:paused":{}}}"#]);

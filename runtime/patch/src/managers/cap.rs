@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use planesmith_machinery::json;
-
 use super::entries::{Entries, Entry, Operation, seconds};
+use super::manager::identifier;
 use crate::fields::Set;
 
 /// Maximum number of update entries of an object.
@@ -37,7 +36,7 @@ pub(super) fn limit_updates(entries: &mut Entries<'_>) {
     if excess == 0 {
         return;
     }
-    updates.sort_by_cached_key(|index| (seconds(all[*index].time), identifier(&all[*index])));
+    updates.sort_by_cached_key(|index| (seconds(all[*index].time), identifier_of(&all[*index])));
     let mut buckets: HashMap<String, Bucket<'_>> = HashMap::new();
     let mut gone = vec![false; all.len()];
     for index in updates {
@@ -88,22 +87,7 @@ fn made_before(all: &[Entry<'_>], version: &str) -> Option<usize> {
     })
 }
 
-/// Returns the sort key of an update among others with the same time: the JSON of its entry without the fields.
-fn identifier(entry: &Entry<'_>) -> Vec<u8> {
-    let mut text = Vec::with_capacity(64);
-    for (name, value) in [
-        ("manager", &*entry.manager),
-        ("operation", entry.operation.as_str()),
-        ("apiVersion", &*entry.api_version),
-        ("subresource", &*entry.subresource),
-    ] {
-        if !value.is_empty() {
-            text.extend_from_slice(if text.is_empty() { b"{" } else { b"," });
-            json::encode_text(name, &mut text);
-            text.push(b':');
-            json::encode_text(value, &mut text);
-        }
-    }
-    text.push(b'}');
-    text
+/// Returns the sort key of an update among others with the same time.
+fn identifier_of(entry: &Entry<'_>) -> Vec<u8> {
+    identifier(&entry.manager, entry.operation, &entry.api_version, &entry.subresource)
 }
