@@ -129,8 +129,9 @@ impl Walk<'_> {
                 self.merge(pair[1], entries)?;
                 continue;
             }
-            let (name, shown) = self.key(pair[0])?;
+            let key = self.key(pair[0])?;
             let tree = self.value(pair[1])?;
+            let (name, shown) = key.named(&tree)?;
             let twice = !entries.seen.insert(shown.clone());
             if twice && self.duplicates.len() < MAX_DUPLICATES {
                 self.duplicates
@@ -141,8 +142,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A key in JSON, and as Go shows it.
-    fn key(&mut self, id: Id) -> Result<(String, String), YamlError> {
+    fn key(&mut self, id: Id) -> Result<Scalar, YamlError> {
         self.enter()?;
         let resolved = match &self.nodes.get(id).content {
             Content::Scalar { text, plain, tag } => {
@@ -163,20 +163,7 @@ impl Walk<'_> {
             }
         };
         self.depth -= 1;
-        match resolved {
-            Scalar::Text(text) => {
-                let shown = quote(&text);
-                Ok((text, shown))
-            }
-            Scalar::Int(value) => Ok((value.to_string(), value.to_string())),
-            Scalar::Bool(value) => Ok((value.to_string(), value.to_string())),
-            Scalar::Float(value) => Ok((short_float(f64::from(value as f32)), short_float(value))),
-            Scalar::Null => Err(YamlError::new("unsupported map key of type: null".to_owned())),
-            Scalar::Unsigned(value) => Err(YamlError::quoting(
-                format!("unsupported map key of type: uint64, key: {value}"),
-                "unsupported map key of type: uint64",
-            )),
-        }
+        Ok(resolved)
     }
 
     /// Takes over the entries of the value of `<<`: one mapping or several, of which the first wins.
@@ -203,6 +190,37 @@ impl Walk<'_> {
         }
         self.depth -= 1;
         Ok(())
+    }
+}
+
+impl Scalar {
+    /// A key in JSON, and as Go shows it. An error shows the value, too.
+    fn named(self, value: &Value) -> Result<(String, String), YamlError> {
+        let unsupported = |ty: &str, key: &str, unquoted| {
+            let value = match value {
+                Value::Null => "<nil>".to_owned(),
+                value => syntax(value, "interface {}"),
+            };
+            let text = format!("unsupported map key of type: {ty}, key: {key}, value: {value}");
+            YamlError::quoting(text, unquoted)
+        };
+        match self {
+            Scalar::Text(text) => {
+                let shown = quote(&text);
+                Ok((text, shown))
+            }
+            Scalar::Int(value) => Ok((value.to_string(), value.to_string())),
+            Scalar::Bool(value) => Ok((value.to_string(), value.to_string())),
+            Scalar::Float(value) => Ok((short_float(f64::from(value as f32)), short_float(value))),
+            Scalar::Null => {
+                let unquoted = "unsupported map key of type: null";
+                Err(unsupported("%!s(<nil>)", "<nil>", unquoted))
+            }
+            Scalar::Unsigned(key) => {
+                let unquoted = "unsupported map key of type: uint64";
+                Err(unsupported("uint64", &format!("{key:#x}"), unquoted))
+            }
+        }
     }
 }
 

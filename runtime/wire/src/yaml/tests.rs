@@ -161,6 +161,19 @@ fn invalid_yaml_is_refused() {
             "a: b\n\tc: d\n",
             "yaml: line 2: found a tab character that violates indentation",
         ),
+        (
+            "{~: b}",
+            "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"b\"",
+        ),
+        (
+            "{~: ~}",
+            "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>",
+        ),
+        (
+            "{9223372036854775808: {a: [1]}}",
+            "unsupported map key of type: uint64, key: 0x8000000000000000, value: \
+             map[interface {}]interface {}{\"a\":[]interface {}{1}}",
+        ),
         ("{[a, 1]: b}", "yaml: invalid map key: []interface {}{\"a\", 1}"),
         ("a: \"\\q\"\n", "yaml: found unknown escape character"),
     ] {
