@@ -28,6 +28,7 @@ use check::Part;
     subresource = "approval",
     status,
     resets("spec"),
+    status_resets("status.conditions"),
     selectable("spec.signerName"),
     strategy, strategy_extensions
 )]
