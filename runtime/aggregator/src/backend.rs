@@ -15,8 +15,7 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, TrustError, client_tls_to, forward,
-    leave_connection,
+    BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, client_tls_to, forward, leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
@@ -48,10 +47,8 @@ pub struct Backend {
     service: ServicePort,
     resolver: Arc<dyn Resolver>,
     rejects_redirects: bool,
-    /// The connections for requests, or the TLS error that prevents them.
+    /// The connections for requests and availability checks, or the TLS error that prevents them.
     link: Result<Link, String>,
-    /// The connections for availability checks, which skip certificate verification: requests detect an untrusted certificate.
-    probe_link: Result<Link, String>,
     is_available: AtomicBool,
     forwarding_failures: Notify,
     documents: Mutex<Documents>,
@@ -65,23 +62,21 @@ impl Backend {
             RemoteTrust::Bundle(pem) => Trust::Bundle(pem),
             RemoteTrust::System => Trust::System,
         };
-        let link = |trust: Trust<'_>, timeout: Duration| {
-            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, timeout, &config.names);
-            Ok::<_, TrustError>(link.expecting(remote.service.host_name()).pooled())
-        };
-        let link = |trust: Trust<'_>, timeout: Duration| {
-            link(trust, timeout).map_err(|error| {
-                let why = error.client_message().to_owned();
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(
-                    group,
-                    version,
-                    error,
-                    "TLS to an aggregated API server cannot be configured"
-                );
-                why
-            })
-        };
+        let link = client_tls_to(trust, config.identity.as_ref()).map(|tls| {
+            let link = Link::new(tls, DIAL_TIMEOUT, &config.names);
+            link.expecting(remote.service.host_name()).pooled()
+        });
+        let link = link.map_err(|error| {
+            let why = error.client_message().to_owned();
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(
+                group,
+                version,
+                error,
+                "TLS to an aggregated API server cannot be configured"
+            );
+            why
+        });
         Self {
             path: match group {
                 "" => format!("/api/{version}"),
@@ -90,8 +85,7 @@ impl Backend {
             service: remote.service.clone(),
             resolver: Arc::clone(&config.resolver),
             rejects_redirects: config.rejects_redirects,
-            link: link(trust, DIAL_TIMEOUT),
-            probe_link: link(Trust::Anyone, PROBE_TIMEOUT),
+            link,
             is_available: AtomicBool::new(remote.is_available),
             forwarding_failures: Notify::new(),
             documents: Mutex::default(),
@@ -120,16 +114,22 @@ impl Backend {
         self.forwarding_failures.notified().await;
     }
 
-    /// Checks if the server responds.
+    /// Checks if the server responds, over the connections for requests: a server whose certificate is not trusted is
+    /// unavailable. Returns `None` without TLS, because then there is nothing to say about the server.
     ///
     /// # Errors
     ///
     /// The reason for a failure, worded as kube-apiserver words it.
-    pub async fn probe(&self) -> Result<(), String> {
-        if self.attempt().await.is_ok() {
+    pub async fn probe(&self) -> Option<Result<(), String>> {
+        let link = self.link.as_ref().ok()?;
+        Some(self.probe_over(link).await)
+    }
+
+    async fn probe_over(&self, link: &Link) -> Result<(), String> {
+        if self.attempt(link).await.is_ok() {
             return Ok(());
         }
-        let mut others: FuturesUnordered<_> = (1..ATTEMPTS).map(|_| self.attempt()).collect();
+        let mut others: FuturesUnordered<_> = (1..ATTEMPTS).map(|_| self.attempt(link)).collect();
         let mut last = Ok(());
         while let Some(outcome) = others.next().await {
             last = outcome;
@@ -140,8 +140,7 @@ impl Backend {
         last
     }
 
-    async fn attempt(&self) -> Result<(), String> {
-        let link = self.probe_link.as_ref().map_err(Clone::clone)?;
+    async fn attempt(&self, link: &Link) -> Result<(), String> {
         let target = self.target(&self.path, "")?;
         let url = format!("https://{}{}", target.authority(), target.path);
         let failed = |why: String| format!("failing or missing response from {url}: {why}");

@@ -191,17 +191,14 @@ async fn a_server_with_another_certificate_gets_no_requests() {
         .serve_at(&json!({"type": "ExternalName", "externalName": "localhost"}))
         .await;
     front.register(fake.port, Some(&other.certificate)).await;
-    // Availability probes skip certificate verification, as in kube-apiserver.
-    front.wait_for("True").await;
+    let condition = front.wait_for("False").await;
+    assert_eq!(condition["reason"], "FailedDiscoveryCheck");
+    let message = condition["message"].as_str().unwrap();
+    let untrusted = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
+    assert!(message.ends_with(untrusted), "{message}");
     let answer = front.connection.get(&thing("a")).await.unwrap();
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{}", answer.excerpt());
-    assert!(
-        answer
-            .excerpt()
-            .contains("x509: certificate signed by unknown authority"),
-        "{}",
-        answer.excerpt()
-    );
+    assert!(answer.excerpt().contains("service unavailable"), "{}", answer.excerpt());
 }
 
 #[tokio::test]

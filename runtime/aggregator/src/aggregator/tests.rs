@@ -75,6 +75,22 @@ fn the_newest_probe_counts() {
     assert!(!other.is_available() && !is_current());
 }
 
+#[tokio::test]
+async fn a_server_behind_unreadable_authorities_is_not_probed() {
+    let aggregator = aggregator(&GroupDirectory::default());
+    let probe = async |trust| {
+        let mut registration = registration(1, false);
+        registration.remote.as_mut().expect("another server answers").trust = trust;
+        aggregator
+            .set(registration)
+            .expect("another server answers")
+            .probe()
+            .await
+    };
+    assert_eq!(probe(RemoteTrust::Bundle(b"hi".to_vec())).await, None);
+    assert_eq!(probe(RemoteTrust::System).await, Some(Err("nowhere".to_owned())));
+}
+
 #[test]
 fn a_local_registration_is_listed_at_once_and_shares_the_other_servers() {
     let directory = GroupDirectory::default();

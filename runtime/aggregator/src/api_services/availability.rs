@@ -43,12 +43,13 @@ impl Availability {
         }
     }
 
-    /// Checks the service and its endpoints, and then probes the server.
-    pub(super) async fn of(services: &dyn ServiceResolver, service: &ServicePort, backend: &Backend) -> Self {
+    /// Checks the service and its endpoints, and then probes the server; `None` if it cannot be probed. Then kube-apiserver
+    /// leaves the condition as it is.
+    pub(super) async fn of(services: &dyn ServiceResolver, service: &ServicePort, backend: &Backend) -> Option<Self> {
         if let Err(missing) = services.check(service) {
-            return Self::no(missing.reason, missing.message);
+            return Some(Self::no(missing.reason, missing.message));
         }
-        match backend.probe().await {
+        let availability = match backend.probe().await? {
             Ok(()) => Self {
                 is_available: true,
                 reason: "Passed",
@@ -59,7 +60,8 @@ impl Availability {
                 passes: true,
                 ..Self::no("FailedDiscoveryCheck", message)
             },
-        }
+        };
+        Some(availability)
     }
 
     /// True if the server gets requests.

@@ -227,30 +227,9 @@ impl Watch {
     async fn run(self, mut shutdown: Shutdown) {
         let mut unread_wait = RETRY_INTERVAL;
         loop {
-            let availability = Availability::of(&*self.services, &self.service, &self.backend).await;
-            // Discovery lists the resources before the status says that the server is available.
-            let is_read = !availability.is_available() || self.aggregator.refresh(&self.name).await;
-            let known = self.api_services.get_typed::<APIService>("", &self.name);
-            let said = known.is_some_and(|known| is_available(&known));
-            self.metrics
-                .api_services()
-                .show(&self.name, said, availability.outcome());
-            // Requests are passed on before the status says that the server is available.
-            let is_available = availability.is_available();
-            self.aggregator.set_available(&self.name, &self.backend, is_available);
-            let reported = availability.report(&self.api_services, &self.name).await;
-            if let Err(error) = &reported {
-                tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
-            }
-            let wait = match () {
-                () if reported.is_err() || (availability.passes() && !is_available) => RETRY_INTERVAL,
-                () if !is_read => unread_wait,
-                () => PROBE_INTERVAL,
-            };
-            unread_wait = if is_read {
-                RETRY_INTERVAL
-            } else {
-                PROBE_INTERVAL.min(unread_wait * 2)
+            let wait = match Availability::of(&*self.services, &self.service, &self.backend).await {
+                Some(availability) => self.show(&availability, &mut unread_wait).await,
+                None => PROBE_INTERVAL,
             };
             tokio::select! {
                 () = shutdown.requested() => return,
@@ -259,5 +238,33 @@ impl Watch {
                 () = self.backend.forwarding_failed() => tokio::time::sleep(PAUSE).await,
             }
         }
+    }
+    /// Applies the availability and reports it. Returns the time until the next probe.
+    async fn show(&self, availability: &Availability, unread_wait: &mut Duration) -> Duration {
+        // Discovery lists the resources before the status says that the server is available.
+        let is_read = !availability.is_available() || self.aggregator.refresh(&self.name).await;
+        let known = self.api_services.get_typed::<APIService>("", &self.name);
+        let said = known.is_some_and(|known| is_available(&known));
+        self.metrics
+            .api_services()
+            .show(&self.name, said, availability.outcome());
+        // Requests are passed on before the status says that the server is available.
+        let is_available = availability.is_available();
+        self.aggregator.set_available(&self.name, &self.backend, is_available);
+        let reported = availability.report(&self.api_services, &self.name).await;
+        if let Err(error) = &reported {
+            tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
+        }
+        let wait = match () {
+            () if reported.is_err() || (availability.passes() && !is_available) => RETRY_INTERVAL,
+            () if !is_read => *unread_wait,
+            () => PROBE_INTERVAL,
+        };
+        *unread_wait = if is_read {
+            RETRY_INTERVAL
+        } else {
+            PROBE_INTERVAL.min(*unread_wait * 2)
+        };
+        wait
     }
 }

@@ -13,6 +13,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
+const NO_AUTHORITY: &str = "unable to load root certificates: unable to parse bytes as PEM block";
+
 /// The server's identity as a client of other servers.
 #[derive(Clone, Debug)]
 pub struct ClientIdentity {
@@ -45,6 +47,9 @@ pub enum TrustError {
     /// A text that is not valid.
     #[error("the certificate or key cannot be read as PEM")]
     Text(#[source] pem::Error),
+    /// A text without a certificate, worded as kube-apiserver words it.
+    #[error("{NO_AUTHORITY}")]
+    NoAuthority,
     /// The key is on a curve that the TLS implementation does not support.
     #[error("the key of the client certificate {P521_COMPLAINT}")]
     Curve,
@@ -59,6 +64,7 @@ impl TrustError {
     pub fn client_message(&self) -> &'static str {
         match self {
             TrustError::File { .. } | TrustError::Text(_) => "the certificate or key cannot be read as PEM",
+            TrustError::NoAuthority => NO_AUTHORITY,
             TrustError::Tls(_) | TrustError::Curve => "the certificates cannot be used",
         }
     }

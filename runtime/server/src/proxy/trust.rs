@@ -69,7 +69,12 @@ pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Res
     match trust {
         Trust::Anyone => {}
         Trust::File(path) => anchors.add_all(Pem::File(path.to_owned()).certificates()?)?,
-        Trust::Bundle(pem) => anchors.add_all(CertificateDer::pem_slice_iter(pem).flatten())?,
+        Trust::Bundle(pem) => {
+            anchors.add_all(CertificateDer::pem_slice_iter(pem).flatten())?;
+            if !pem.is_empty() && anchors.certificates().is_empty() {
+                return Err(TrustError::NoAuthority);
+            }
+        }
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
