@@ -21,6 +21,7 @@ fn unknown_fields_are_dropped_and_named() {
             "open": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
                      "properties": {"known": {"type": "object"}}},
             "any": {"type": "object", "additionalProperties": true},
+            "none": {"type": "object", "additionalProperties": false},
             "pod": {"type": "object", "x-kubernetes-embedded-resource": true}
         }}
     }));
@@ -33,6 +34,7 @@ fn unknown_fields_are_dropped_and_named() {
                 "labels": {"a": "b"},
                 "open": {"what": {"ever": 1}, "known": {"not": 1}},
                 "any": {"a": {"b": 1}},
+                "none": {"a": 1},
                 "pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {"a": 1}, "spec": {}},
                 "nope": {}
             }
@@ -47,6 +49,7 @@ fn unknown_fields_are_dropped_and_named() {
                 "labels": {"a": "b"},
                 "open": {"what": {"ever": 1}, "known": {}},
                 "any": {"a": {}},
+                "none": {"a": 1},
                 "pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {"a": 1}}
             }
         })

@@ -106,6 +106,9 @@ impl Structural {
             if let Some(max) = limits.max_properties {
                 check_most(count, max, location, outcome);
             }
+            if limits.only_declared {
+                self.check_names(entries, location, outcome);
+            }
         }
         let old_entries = subject.old.and_then(Value::as_object);
         let old = |name: &str| match location.is_root() && TYPE_META.contains(&name) {
@@ -146,6 +149,19 @@ impl Structural {
         for name in required.filter(|name| !entries.contains_key(&***name)) {
             let location = ValuePath::Entry(location, name).to_string();
             outcome.add(location, FieldErrorKind::Required, String::new(), String::new());
+        }
+    }
+}
+
+impl Structural {
+    /// Refuses the fields of an object that the schema does not name.
+    fn check_names(&self, entries: &Map<String, Value>, location: &ValuePath<'_>, outcome: &mut Outcome) {
+        for name in entries.keys().filter(|name| !self.properties.contains(name)) {
+            if outcome.is_full() {
+                return;
+            }
+            let detail = format!("{} in body is a forbidden property", ValuePath::Entry(location, name));
+            outcome.add(location.to_string(), FieldErrorKind::Invalid, quote(name), detail);
         }
     }
 }

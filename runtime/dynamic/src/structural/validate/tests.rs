@@ -469,3 +469,14 @@ fn patterns_take_no_more_time_than_there_is_for_a_document() {
     assert!(!errors(1).as_slice().iter().any(is_refused));
     assert!(errors(20).as_slice().iter().any(is_refused));
 }
+
+#[test]
+fn fields_without_schema_are_refused_where_none_are_allowed() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false});
+    check(schema.clone(), json!({"a": 1}), &[]);
+    check(
+        schema,
+        json!({"a": 1, "b": 1}),
+        &[r#"x: Invalid value: "b": x.b in body is a forbidden property"#],
+    );
+}
