@@ -245,11 +245,8 @@ impl DynamicKind for CustomKind {
         }
     }
 
-    fn part<'o>(&self, object: &'o dyn Object, name: Option<&str>) -> Cow<'o, Tree> {
-        match object.as_custom() {
-            Some(object) => object.to_part(name),
-            None => Cow::Owned(Tree::Null),
-        }
+    fn part<'o>(&self, object: &'o dyn Object, name: Option<&str>) -> Option<Cow<'o, Tree>> {
+        object.as_custom()?.to_part(name)
     }
 }
 

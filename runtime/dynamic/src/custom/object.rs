@@ -92,16 +92,17 @@ impl CustomObject {
         json::to_value(&metadata)
     }
 
-    /// Returns the top-level field `name` of the document, `null` if it is absent; without a name the whole document.
-    pub(super) fn to_part(&self, name: Option<&str>) -> Cow<'_, Tree> {
+    /// Returns the top-level field `name` of the document, `None` if it is absent; without a name the whole document.
+    pub(super) fn to_part(&self, name: Option<&str>) -> Option<Cow<'_, Tree>> {
         let text = |text: &str| Cow::Owned(Tree::String(text.to_owned()));
-        match name {
+        let part = match name {
             None => Cow::Owned(self.to_document()),
             Some("metadata") => Cow::Owned(json::to_value(&self.metadata)),
             Some("apiVersion") => text(&self.kind.api_version),
             Some("kind") => text(&self.kind.kind),
-            Some(name) => Cow::Borrowed(self.content.get(name).unwrap_or(&Tree::Null)),
-        }
+            Some(name) => Cow::Borrowed(self.content.get(name)?),
+        };
+        Some(part)
     }
 
     /// Applies `change` to the parts of the object that its schema describes: everything except its metadata.

@@ -2,9 +2,12 @@ use planesmith_machinery::copy;
 use planesmith_machinery::defaulting::set_defaults;
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::json_path::LazyPath;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{CellSource, Column};
 use planesmith_machinery::selector::FieldQuery;
 use planesmith_machinery::strategy::Context;
+use planesmith_machinery::table::{Cell, cells};
 use planesmith_machinery::validation::check_create;
 use planesmith_machinery::value::{self, View};
 use serde_json::{Value, json};
@@ -242,4 +245,23 @@ fn keys_of_custom_kinds_begin_with_their_group() {
     assert_eq!(prefix("example.com"), "/registry/example.com/pods/");
     // In any group, these are not those of the core group.
     assert_eq!(prefix("metrics.k8s.io"), "/registry/metrics.k8s.io/pods/");
+}
+
+#[test]
+fn a_cell_of_an_absent_field_is_empty() {
+    let column = |path: &str| Column {
+        ty: Cow::Borrowed("string"),
+        source: CellSource::DefinedPath(Arc::new(LazyPath::of(path.to_owned()))),
+        ..Column::NAME
+    };
+    let table = ResourceTable {
+        columns: [".status", ".spec", ".", ".status.phase"].map(column).to_vec().into(),
+        ..CustomKind::FACTS
+    };
+    let schema = Structural::compile(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+    let (schema, checks) = (Arc::new(schema), Arc::new(Unchecked));
+    let kind = CustomKind::define(vec![CustomVersion { table, schema, checks }], 0, None).remove(0);
+    let (object, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": null}));
+    let no_value = Cell::Text("<no value>".to_owned());
+    assert_eq!(cells(&*object), [Cell::Null, no_value, Cell::Null, Cell::Null]);
 }

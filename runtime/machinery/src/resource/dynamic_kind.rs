@@ -26,7 +26,7 @@ pub trait DynamicKind: Any + fmt::Debug + Send + Sync {
     /// 500 when the converter fails.
     fn convert(&self, object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>>;
 
-    /// Returns the top-level field `name` of the document of `object`, `null` if it is absent; without a name the whole
+    /// Returns the top-level field `name` of the document of `object`, `None` if it is absent; without a name the whole
     /// document.
-    fn part<'o>(&self, object: &'o dyn Object, name: Option<&str>) -> Cow<'o, Tree>;
+    fn part<'o>(&self, object: &'o dyn Object, name: Option<&str>) -> Option<Cow<'o, Tree>>;
 }

@@ -52,8 +52,9 @@ fn lazy_cell(object: &dyn Object, path: &LazyPath, ty: &str) -> Cell {
 fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
     let document = match &object.resource().custom {
         Some(kind) => kind.part(object, path.first_field()),
-        None => Cow::Owned(part(object, path.first_field())),
+        None => part(object, path.first_field()).map(Cow::Owned),
     };
+    let Some(document) = document else { return Cell::Null };
     let found = match path.first_field() {
         Some(_) => path.find_below_first(&document),
         None => path.find(&document),
@@ -73,15 +74,13 @@ fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
     }
 }
 
-/// Returns the document of the field `name` of a declared kind, `null` if it is absent; without a name the document of
+/// Returns the document of the field `name` of a declared kind, `None` if it is absent; without a name the document of
 /// the object.
-fn part(object: &dyn Object, name: Option<&str>) -> Tree {
+fn part(object: &dyn Object, name: Option<&str>) -> Option<Tree> {
     match name {
-        None | Some("apiVersion" | "kind") => {
-            let document = json::to_value(object);
-            name.map_or_else(|| document.clone(), |name| document[name].clone())
-        }
-        Some(name) => find(object, name).map_or(Tree::Null, |value| {
+        None => Some(json::to_value(object)),
+        Some(name @ ("apiVersion" | "kind")) => json::to_value(object).get(name).cloned(),
+        Some(name) => find(object, name).map(|value| {
             let mut json = Vec::new();
             json::encode_part(value, &mut json);
             serde_json::from_slice(&json).unwrap_or_default()
