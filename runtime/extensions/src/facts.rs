@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_dynamic::custom::{Checks, Converter, CustomKind, CustomVersion};
 use planesmith_machinery::group_version::compare_versions;
-use planesmith_machinery::json_path::LazyPath;
+use planesmith_machinery::json_path::{JsonPath, LazyPath};
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind, Text,
 };
@@ -196,10 +196,13 @@ fn usual_deprecation(definition: Definition<'_>, version: Version<'_>) -> String
     format!("{group}/{old} {kind} is deprecated{advice}")
 }
 
+/// Returns the columns of a version: the default ones if the version has none. As in kube-apiserver, a column whose path
+/// cannot be parsed is omitted, and so are those after it.
 fn columns(version: Version<'_>) -> Cow<'static, [Column]> {
     let mut columns = vec![Column::NAME];
-    columns.extend(version.columns().map(column));
-    if columns.len() == 1 {
+    let has_path = |column: &PrintedColumn<'_>| JsonPath::parse(column.path()).is_ok();
+    columns.extend(version.columns().take_while(has_path).map(column));
+    if version.columns().next().is_none() {
         columns.push(Column {
             ty: shared_text("date"),
             ..Column::AGE

@@ -40,6 +40,16 @@ fn facts_say_what_the_definition_says() {
         ["Name", "N"]
     );
 
+    // A column whose path cannot be parsed ends them.
+    let mut unread = document.clone();
+    let columns =
+        ["v", "v[", "w"].map(|field| json!({"name": field, "type": "string", "jsonPath": format!(".spec.{field}")}));
+    unread["spec"]["versions"][1]["additionalPrinterColumns"] = json!(columns);
+    let columns = known.of(Definition::new(&unread))[1].columns.clone();
+    let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+    assert_eq!(names, ["Name", "v"]);
+
+    let facts = known.of(Definition::new(&document));
     // The same definition with another status has the same facts.
     let mut again = document.clone();
     again["status"]["conditions"] = json!([]);
