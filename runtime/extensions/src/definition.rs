@@ -63,6 +63,24 @@ impl<'d> Definition<'d> {
         texts(self.0, &format!("/status/acceptedNames/{name}"))
     }
 
+    /// Returns the requested `shortNames` or `categories`.
+    #[must_use]
+    pub fn wanted_list(self, name: &str) -> Vec<&'d str> {
+        texts(self.0, &format!("/spec/names/{name}"))
+    }
+
+    /// True if all requested names are the accepted ones.
+    #[must_use]
+    pub fn has_wanted_names(self) -> bool {
+        let names = ["plural", "singular", "kind", "listKind"];
+        let lists = ["shortNames", "categories"];
+        let mut names = names.into_iter().map(|name| self.wanted(name) == self.accepted(name));
+        let mut lists = lists
+            .into_iter()
+            .map(|name| self.wanted_list(name) == self.accepted_list(name));
+        names.all(|is_same| is_same) && lists.all(|is_same| is_same)
+    }
+
     /// Returns the scope of the objects.
     #[must_use]
     pub fn scope(self) -> Scope {
@@ -86,8 +104,15 @@ impl<'d> Definition<'d> {
     /// True if the condition `name` has status `True`.
     #[must_use]
     pub fn is(self, name: &str) -> bool {
+        self.condition(name) == Some("True")
+    }
+
+    /// Returns the status of the condition `name`; `None` if it was never set.
+    #[must_use]
+    pub fn condition(self, name: &str) -> Option<&'d str> {
         let mut conditions = list(self.0, "/status/conditions").iter();
-        conditions.any(|condition| str_at(condition, "/type") == name && str_at(condition, "/status") == "True")
+        let condition = conditions.find(|condition| str_at(condition, "/type") == name)?;
+        Some(str_at(condition, "/status"))
     }
 
     /// True if the definition is being deleted.

@@ -69,10 +69,20 @@ impl TakenNames {
     }
 }
 
-/// True if a definition other than `definition` owns the name.
-fn is_taken(owners: &Owners, name: &str, definition: Definition<'_>) -> bool {
-    let others = owners.get(name).into_iter().flatten();
-    others.into_iter().any(|owner| owner != definition.name())
+/// The names of a group that a definition cannot have, unless it has the same name already: those of other definitions, and
+/// its own accepted names of any kind.
+#[derive(Clone, Copy)]
+struct UsedNames<'n> {
+    owners: &'n Owners,
+    own: &'n [&'n str],
+    definition: Definition<'n>,
+}
+
+impl UsedNames<'_> {
+    fn contains(self, name: &str) -> bool {
+        let mut owners = self.owners.get(name).into_iter().flatten();
+        self.own.contains(&name) || owners.any(|owner| owner != self.definition.name())
+    }
 }
 
 /// The result of accepting a definition's names.
@@ -86,22 +96,33 @@ pub struct AcceptedNames {
 
 /// Decides about the names that a definition requests; `names` are those of its group.
 ///
-/// Free names are accepted. A name owned by another definition is not, and the previously accepted name stays. Of several
+/// Free names are accepted. A name that is used already is not, and the previously accepted name stays. As in
+/// kube-apiserver, that includes the definition's own names: a singular name does not become a short name. Of several
 /// conflicts, the condition reports the last one.
 #[must_use]
 pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> AcceptedNames {
     let mut accepted = Map::new();
     let mut problem = None;
+    let resources = definition.accepted_list("shortNames").into_iter();
+    let resources = resources.chain(["plural", "singular"].map(|name| definition.accepted(name)));
+    let resources: Vec<&str> = resources.collect();
+    let kinds = ["kind", "listKind"].map(|name| definition.accepted(name));
+    let used = |owners, own| UsedNames {
+        owners,
+        own,
+        definition,
+    };
+    let (resources, kinds) = (used(&names.resources, &resources), used(&names.kinds, &kinds));
     let fields = [
-        ("plural", "PluralConflict", &names.resources),
-        ("singular", "SingularConflict", &names.resources),
-        ("shortNames", "ShortNamesConflict", &names.resources),
-        ("kind", "KindConflict", &names.kinds),
-        ("listKind", "ListKindConflict", &names.kinds),
+        ("plural", "PluralConflict", resources),
+        ("singular", "SingularConflict", resources),
+        ("shortNames", "ShortNamesConflict", resources),
+        ("kind", "KindConflict", kinds),
+        ("listKind", "ListKindConflict", kinds),
     ];
-    for (name, reason, taken) in fields {
+    for (name, reason, used) in fields {
         if name == "shortNames" {
-            let (given, conflict) = short_names(definition, taken);
+            let (given, conflict) = short_names(definition, used);
             if !given.is_empty() {
                 accepted.insert(name.to_owned(), json!(given));
             }
@@ -110,7 +131,7 @@ pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> AcceptedN
         }
         let (wanted, before) = (definition.wanted(name), definition.accepted(name));
         let is_reserved = name == "plural" && names.stored.contains(wanted);
-        let is_free = wanted == before || !(is_reserved || is_taken(taken, wanted, definition));
+        let is_free = wanted == before || !(is_reserved || used.contains(wanted));
         if !is_free {
             problem = Some((reason, format!("{} is already in use", quote(wanted))));
         }
@@ -132,25 +153,15 @@ pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> AcceptedN
     }
 }
 
-fn short_names<'d>(definition: Definition<'d>, taken: &Owners) -> (Vec<&'d str>, Option<String>) {
-    let wanted: Vec<&str> = definition
-        .spec()
-        .pointer("/names/shortNames")
-        .map_or(Vec::new(), |names| {
-            names
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect()
-        });
+fn short_names<'d>(definition: Definition<'d>, used: UsedNames<'_>) -> (Vec<&'d str>, Option<String>) {
+    let wanted = definition.wanted_list("shortNames");
     let before = definition.accepted_list("shortNames");
     if wanted == before {
         return (wanted, None);
     }
     let conflicts: BTreeSet<String> = wanted
         .iter()
-        .filter(|name| !before.contains(name) && is_taken(taken, name, definition))
+        .filter(|name| !before.contains(name) && used.contains(name))
         .map(|name| format!("{} is already in use", quote(name)))
         .collect();
     if conflicts.is_empty() {

@@ -70,6 +70,23 @@ fn names_that_were_given_before_stay() {
 }
 
 #[test]
+fn a_name_of_the_definition_itself_is_used_already() {
+    let mut first = accepted(definition("widgets", "Widget", &["wi"]));
+    let conflict = |first: &Value| accept_names(Definition::new(first), &taken(first)).condition;
+    first["spec"]["names"]["shortNames"] = json!(["wi", "widget"]);
+    assert_eq!(
+        conflict(&first),
+        ConditionState::no("ShortNamesConflict", "\"widget\" is already in use")
+    );
+    first["spec"]["names"]["shortNames"] = json!(["wi"]);
+    first["spec"]["names"]["singular"] = json!("wi");
+    assert_eq!(
+        conflict(&first),
+        ConditionState::no("SingularConflict", "\"wi\" is already in use")
+    );
+}
+
+#[test]
 fn names_are_free_again_when_their_definition_goes_or_is_renamed() {
     let mut first = accepted(definition("widgets", "Widget", &["wi"]));
     let mut names = taken(&first);
