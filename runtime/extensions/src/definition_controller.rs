@@ -21,7 +21,7 @@ use tokio::time::MissedTickBehavior;
 use crate::definition::Definition;
 use crate::definitions::Definitions;
 use crate::names::TakenNames;
-use crate::status::settled;
+use crate::status::{established, with_names};
 use crate::{relocation, remover};
 
 /// The finalizer of definitions with objects.
@@ -56,7 +56,7 @@ struct DefinitionState {
     group: String,
     /// True if it needs names that other definitions have.
     waits: bool,
-    /// The revision at which the controller wrote its status: the event of that write is ignored.
+    /// The revision at which the controller wrote its status last: events up to that write are ignored.
     written: Option<Revision>,
 }
 
@@ -193,21 +193,7 @@ impl DefinitionController {
             self.serve(&document);
             self.empty(&document).await
         } else {
-            let now = self.now();
-            let mut status = settled(&document, self.names_of(definition.group()), &now);
-            self.set_problems(entry, &mut status);
-            let changed = document.get("status") != Some(&status);
-            document["status"] = status;
-            if changed {
-                self.wait_for_listing(Definition::new(&document)).await;
-            }
-            // Served just before the status says so: a client that reads Established can use the resource.
-            self.serve(&document);
-            if changed {
-                self.write_status(&document).await
-            } else {
-                Ok(())
-            }
+            self.establish(entry, &mut document).await
         };
         match outcome {
             Ok(()) => {}
@@ -220,11 +206,40 @@ impl DefinitionController {
         }
     }
 
+    /// Decides about the names of a definition, and then serves it if they are accepted. Each step is written to the status.
+    async fn establish(&mut self, entry: &Entry, document: &mut Value) -> Result<(), LoopbackError> {
+        let now = self.now();
+        let typed = self.store.typed::<CustomResourceDefinition>(entry);
+        let mut status = with_names(document, self.names_of(Definition::new(document).group()), &now);
+        if let Some(definition) = &typed {
+            self.set_problems(definition, &mut status);
+        }
+        let mut changed = document.get("status") != Some(&status);
+        document["status"] = status;
+        let has_invalid_authorities = typed.is_some_and(|definition| definition.has_invalid_authorities());
+        let problem = has_invalid_authorities
+            .then(|| ConditionState::no("InvalidCABundle", "The conversion webhook CABundle is invalid"));
+        let status = established(document, problem.as_ref(), &now);
+        if document.get("status") != Some(&status) {
+            if changed {
+                *document = self.write(document).await?;
+            }
+            changed = true;
+            document["status"] = status;
+        }
+        if changed {
+            self.wait_for_listing(Definition::new(document)).await;
+        }
+        // Served just before the status says so: a client that reads Established can use the resource.
+        self.serve(document);
+        if changed {
+            self.write_status(document).await?;
+        }
+        Ok(())
+    }
+
     /// Reports problems of a definition that was stored by an earlier version with weaker checks.
-    fn set_problems(&self, entry: &Entry, status: &mut Value) {
-        let Some(definition) = self.store.typed::<CustomResourceDefinition>(entry) else {
-            return;
-        };
+    fn set_problems(&self, definition: &CustomResourceDefinition, status: &mut Value) {
         if let Some(problems) = definition.structural_problems() {
             set_condition(
                 status,
@@ -301,11 +316,11 @@ impl DefinitionController {
         }
     }
 
-    /// True if the controller itself wrote this state of a definition.
+    /// True if the controller itself wrote this state of a definition, or a later one that is based on it.
     fn wrote(&self, entry: &Entry) -> bool {
         let (_, name) = self.store.names(entry.key());
         let known = self.states.get(name);
-        known.is_some_and(|known| known.written == Some(entry.revision()))
+        known.is_some_and(|known| known.written.is_some_and(|written| entry.revision() <= written))
     }
 
     async fn write_status(&mut self, document: &Value) -> Result<(), LoopbackError> {

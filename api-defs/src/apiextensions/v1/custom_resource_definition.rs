@@ -13,6 +13,7 @@ use planesmith_machinery::strategy::{
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::certificates::authorities_complaint;
 use crate::created_at::created_at;
 
 use super::{CustomResourceConversion, CustomResourceDefinitionVersion, WebhookConversion};
@@ -247,6 +248,18 @@ impl CustomResourceDefinition {
     pub fn is(&self, name: &str) -> bool {
         let mut conditions = self.status.conditions.iter();
         conditions.any(|condition| condition.type_ == name && condition.status == "True")
+    }
+
+    /// True if the CA bundle of its conversion webhook contains no valid certificate authorities.
+    #[must_use]
+    pub fn has_invalid_authorities(&self) -> bool {
+        let webhook = self
+            .spec
+            .conversion
+            .as_ref()
+            .and_then(|conversion| conversion.webhook.as_ref());
+        let config = webhook.and_then(|webhook| webhook.client_config.as_ref());
+        config.is_some_and(|config| authorities_complaint(config.ca_bundle.as_ref()).is_some())
     }
 
     /// Returns the reasons why its schemas are not structural, joined into one message; `None` when all of them are

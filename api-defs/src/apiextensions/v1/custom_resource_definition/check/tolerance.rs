@@ -8,7 +8,6 @@ use super::{conversion, defaults, lists, schema, selectable};
 use crate::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
-use crate::certificates::authorities_complaint;
 
 /// Rules that apply to a declaration, relaxed according to the declaration that it replaces.
 #[derive(Clone, Debug)]
@@ -66,8 +65,6 @@ impl Tolerance {
             .as_ref()
             .and_then(|conversion| conversion.webhook.as_ref());
         let reviews = webhook.map_or(&[][..], |webhook| &webhook.conversion_review_versions);
-        let authorities = webhook.and_then(|webhook| webhook.client_config.as_ref());
-        let authorities = authorities.map_or(&[][..], |config| config.ca_bundle.as_ref());
         let is_established = old.is("Established");
         let has_all_schemas = spec.versions.iter().all(|version| {
             let schema = version.schema.as_ref();
@@ -82,7 +79,7 @@ impl Tolerance {
             pruned_defaults: !spec.schemas().any(defaults::has_unknown_fields),
             atomic_sets: !spec.any_schema(lists::is_set_of_parts),
             sound_keys: !spec.any_schema(lists::has_unsound_keys),
-            bad_authorities: !is_established || authorities_complaint(authorities).is_some(),
+            bad_authorities: !is_established || old.has_invalid_authorities(),
             costly_rules: false,
             unchanged_schemas: unchanged_schemas(&new.spec, spec),
             many_fields: many_fields(&new.spec, spec),
