@@ -1,14 +1,14 @@
-//! JSON of unknown type, which stays as it is.
+//! JSON of unknown type.
 
 mod tree;
 
-use crate::json::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, compact, encode_text, encode_value};
+use crate::json::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, Strictness, compact, encode_text, encode_value, parse_value};
 use crate::protobuf::{Fields, write_bytes};
 use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// Makes a type that holds compact JSON text, empty for `null`.
 macro_rules! raw_json {
-    ($(#[$doc:meta])* $type:ident, $max_depth:ident) => {
+    ($(#[$doc:meta])* $type:ident, $max_depth:ident, $kept:ident) => {
         $(#[$doc])*
         ///
         /// White space is dropped on the way in. Nothing (`null`) and an empty object are different things.
@@ -86,7 +86,7 @@ macro_rules! raw_json {
             fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
                 let json = token_json(token)?;
                 check_depth(&json, $max_depth(depth))?;
-                *self = $type::from_compact(json);
+                *self = $type::from_compact($kept(json));
                 Ok(())
             }
 
@@ -104,7 +104,7 @@ macro_rules! raw_json {
                 let json = raw_field(payload)?;
                 // In JSON a message may lie in an array each.
                 check_depth(&json, $max_depth(2 * depth))?;
-                *self = $type::from_compact(json);
+                *self = $type::from_compact($kept(json));
                 Ok(())
             }
         }
@@ -114,20 +114,39 @@ macro_rules! raw_json {
 raw_json!(
     /// An object of a type that only its user knows (`runtime.RawExtension`).
     RawExtension,
-    left_for_tree
+    left_for_tree,
+    as_written
 );
 
 raw_json!(
     /// The set of fields that a manager owns, as a tree of `f:`, `k:` and `v:` keys.
     FieldsV1,
-    left_for_fields
+    left_for_fields,
+    as_written
 );
 
 raw_json!(
-    /// Any JSON value.
+    /// Any JSON value. It is decoded on the way in, as by the conversions of kube-apiserver: keys are sorted, and equal values
+    /// are equal texts.
     AnyJson,
-    left_for_tree
+    left_for_tree,
+    as_decoded
 );
+
+/// Compact JSON that stays as it is.
+fn as_written(json: Vec<u8>) -> Vec<u8> {
+    json
+}
+
+/// Compact JSON as it is encoded after decoding; unchanged if it has a number that no type can hold.
+fn as_decoded(json: Vec<u8>) -> Vec<u8> {
+    let Ok((value, _)) = parse_value(&json, Strictness::Lenient) else {
+        return json;
+    };
+    let mut out = Vec::with_capacity(json.len());
+    encode_value(&value, &mut out);
+    out
+}
 
 /// The depth to which a value within `depth` arrays and objects may be nested, so that its object can be walked as a tree.
 fn left_for_tree(depth: usize) -> usize {
@@ -176,4 +195,23 @@ fn raw_field(payload: &[u8]) -> Result<Vec<u8>, ScalarError> {
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_value_is_decoded_and_an_extension_stays_as_it_is() {
+        let sent = br#"{"b":1.0,"c":1e3,"d":12345678901234567890,"e":"\u0041","a":[1.50,null]}"#;
+        let mut value = AnyJson::default();
+        value.read_json(Token::Object(sent)).expect("JSON");
+        let expected = r#"{"a":[1.5,null],"b":1,"c":1000,"d":12345678901234567000,"e":"A"}"#;
+        assert_eq!(value.as_str(), expected);
+        value.read_json(Token::Number("1.0")).expect("JSON");
+        assert_eq!(value.as_str(), "1");
+        let mut extension = RawExtension::default();
+        extension.read_json(Token::Object(sent)).expect("JSON");
+        assert_eq!(extension.as_str().as_bytes(), sent);
+    }
 }
