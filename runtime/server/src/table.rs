@@ -150,19 +150,48 @@ impl Rows {
 }
 
 /// The columns of Scales; their cells are computed here, because a Scale is only a view of an object.
-const SCALE_COLUMNS: [Column; 4] = [
-    Column {
-        name: Column::NAME.name,
-        ty: Column::NAME.ty,
-        format: Cow::Borrowed(""),
-        doc: Column::NAME.doc,
-        priority: 0,
-        source: Column::NAME.source,
-    },
-    number("Desired", "How many replicas there should be."),
-    number("Available", "How many replicas there are."),
-    Column::AGE,
-];
+pub(crate) struct ScaleColumns {
+    columns: [Column; 4],
+    /// The number of desired replicas if it is 0.
+    zero: Cell,
+}
+
+/// The columns of Scales of declared kinds.
+pub(crate) static SCALE_COLUMNS: ScaleColumns = ScaleColumns {
+    columns: [
+        Column {
+            name: Column::NAME.name,
+            ty: Column::NAME.ty,
+            format: Cow::Borrowed(""),
+            doc: Column::NAME.doc,
+            priority: 0,
+            source: Column::NAME.source,
+        },
+        number("Desired", "How many replicas there should be."),
+        number("Available", "How many replicas there are."),
+        Column::AGE,
+    ],
+    zero: Cell::Integer(0),
+};
+
+/// The columns of Scales of custom kinds. kube-apiserver's are paths into the document of a Scale, which does not contain 0
+/// desired replicas.
+pub(crate) static CUSTOM_SCALE_COLUMNS: ScaleColumns = ScaleColumns {
+    columns: [
+        Column::NAME,
+        number("Desired", "Number of desired replicas"),
+        number("Available", "Number of actual replicas"),
+        Column {
+            name: Column::AGE.name,
+            ty: Cow::Borrowed("date"),
+            format: Column::AGE.format,
+            doc: Column::AGE.doc,
+            priority: 0,
+            source: Column::AGE.source,
+        },
+    ],
+    zero: Cell::Null,
+};
 
 const fn number(name: &'static str, doc: &'static str) -> Column {
     Column {
@@ -176,18 +205,21 @@ const fn number(name: &'static str, doc: &'static str) -> Column {
 }
 
 /// The table of a Scale, with its age at the time `now`.
-pub(crate) fn of_scale(scale: &Scale, row_object: RowObject, now: Time) -> Vec<u8> {
+pub(crate) fn of_scale(scale: &Scale, columns: &ScaleColumns, row_object: RowObject, now: Time) -> Vec<u8> {
     let meta = ListMeta {
         resource_version: scale.metadata.resource_version.clone(),
         ..ListMeta::default()
     };
     let cells = [
         Cell::Text(scale.metadata.name.clone()),
-        Cell::Integer(scale.spec.replicas.into()),
+        match scale.spec.replicas {
+            0 => columns.zero.clone(),
+            replicas => Cell::Integer(replicas.into()),
+        },
         Cell::Integer(scale.status.replicas.into()),
         age::cell(scale.metadata.creation_timestamp.timestamp()),
     ];
-    let mut table = TableWriter::of_columns(&SCALE_COLUMNS, &meta, now, true);
+    let mut table = TableWriter::of_columns(&columns.columns, &meta, now, true);
     table.row_of(&cells, scale, &scale.metadata, row_object);
     table.finish()
 }

@@ -16,6 +16,7 @@ use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value as Tree;
 
 use super::{Custom, Declared};
+use crate::table::{self, ScaleColumns};
 
 /// Represents an absent number of replicas in a Scale, while it is changed.
 pub(crate) const NOT_SET: i32 = i32::MIN;
@@ -49,6 +50,9 @@ pub(crate) trait Scales {
     ///
     /// As for [`Self::check_scale`].
     fn set_replicas(&self, object: &mut dyn Object, scale: &ScaleFacts, replicas: i32) -> ApiResult<()>;
+
+    /// The columns of Scales in tables.
+    fn scale_columns(&self) -> &'static ScaleColumns;
 
     /// The message for any Scale that cannot be read; `None` if it says what is wrong.
     fn unreadable_scale(&self) -> Option<&'static str>;
@@ -102,6 +106,10 @@ impl Scales for Declared {
         Ok(())
     }
 
+    fn scale_columns(&self) -> &'static ScaleColumns {
+        &table::SCALE_COLUMNS
+    }
+
     fn unreadable_scale(&self) -> Option<&'static str> {
         None
     }
@@ -138,6 +146,10 @@ impl Scales for Custom {
             object.change(|document| set = set_nested(document, &scale.spec_replicas, replicas.into()));
         }
         set.map_err(|why| ApiError::unnamed(500, why))
+    }
+
+    fn scale_columns(&self) -> &'static ScaleColumns {
+        &table::CUSTOM_SCALE_COLUMNS
     }
 
     fn unreadable_scale(&self) -> Option<&'static str> {

@@ -154,7 +154,12 @@ fn rendered(endpoint: &Endpoint, output: Output, query: Query<'_>, scale: &Scale
         })),
         Target::PartialObjectList => Err(not_a_list(EXPECTED.group, EXPECTED.kind)),
         Target::Table => {
-            let table = table::of_scale(scale, table::row_object(query)?, endpoint.now());
+            let table = table::of_scale(
+                scale,
+                endpoint.representation().scale_columns(),
+                table::row_object(query)?,
+                endpoint.now(),
+            );
             let media_type = output.format.media_type();
             Ok(response::bytes(
                 StatusCode::OK,
