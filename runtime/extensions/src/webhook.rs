@@ -6,16 +6,17 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderMap;
 use planesmith_control_plane::dedicated_runtime::DedicatedRuntime;
 use planesmith_control_plane::outbound::Outbound;
 use planesmith_control_plane::service_resolver::{ServicePort, ServiceResolver};
 use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_server::proxy::{Destination, Link, LinkError, Target, client_tls_by, post};
+use planesmith_server::proxy::{Destination, Link, LinkError, OutboundRequest, Target, client_tls_by};
 use serde_json::Value;
 
-use self::review::Review;
+use self::review::{Review, kind_in_words};
 use crate::definition::Definition;
 
 /// The time limit of a webhook, which is part of its URL.
@@ -145,12 +146,10 @@ impl WebhookClient {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
         let link = self.link.as_ref().map_err(|why| failed(why))?;
         let document = review.document().to_string().into_bytes();
-        let answer = post(&address.target, &address.name, link, self.timeout, document).await;
-        let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
-        if !status.is_success() {
-            return Err(review::refusal(status, &body));
-        }
-        serde_json::from_slice(&body).map_err(|error| error.to_string())
+        let link = link.clone().expecting(address.name.as_str());
+        let request = OutboundRequest::post(HeaderMap::new(), document);
+        let answer = request.send(&address.target, &link, self.timeout).await;
+        Review::read(&answer.map_err(|error: LinkError| failed(&error))?)
     }
 
     async fn convert(&self, documents: &[Value], to: &ResourceFacts) -> Result<Vec<Value>, String> {
@@ -158,7 +157,7 @@ impl WebhookClient {
             return Ok(Vec::new());
         };
         let review = Review::new(&self.reviews, documents, &to.api_version)?;
-        let kind = kind_of(first);
+        let kind = kind_in_words(first);
         let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
         let address = self.address().map_err(failed)?;
         let answer = self.call(&address, &review).await.map_err(failed)?;
@@ -170,7 +169,7 @@ impl WebhookClient {
             ));
         }
         for (before, after) in documents.iter().zip(&mut converted) {
-            let kind = kind_of(before);
+            let kind = kind_in_words(before);
             metadata::check(before, after, to)
                 .map_err(|why| format!("conversion webhook for {kind} returned invalid object{why}"))?;
             metadata::restore(before, after)
@@ -178,12 +177,6 @@ impl WebhookClient {
         }
         Ok(converted)
     }
-}
-
-/// Returns the kind that an object names, in the form of messages.
-fn kind_of(document: &Value) -> String {
-    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
-    format!("{}, Kind={}", text("apiVersion"), text("kind"))
 }
 
 impl Converter for Webhook {

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
 use planesmith_access::admission::Attributes;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::ApiError;
 use planesmith_server::metrics::WebhookType;
-use planesmith_server::proxy::BufferedResponse;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -17,9 +15,6 @@ use super::rejection::{no_dry_run, rejection};
 use super::review::{BadAnswer, Decision, Review, Version};
 use crate::request::Request;
 use crate::target::Target;
-
-/// Maximum length of an error page in a message, in bytes; kube-apiserver's value.
-const MAX_PAGE: usize = 2048;
 
 /// The reason that a webhook did not admit a request.
 #[derive(Debug)]
@@ -99,7 +94,7 @@ pub(super) async fn call(
         }
     };
     if !reply.status.is_success() {
-        let why = refusal(&reply);
+        let why = reply.refusal();
         let code = i32::from(reply.status.as_u16());
         return Err(Failure::call(
             webhook,
@@ -125,52 +120,4 @@ pub(super) async fn call(
         true => Ok(decision),
         false => Err(Failure::Rejection(rejection(&webhook.name, decision.status.as_ref()))),
     }
-}
-
-/// Returns the message for an answer without success, as clients of Kubernetes word it.
-fn refusal(reply: &BufferedResponse) -> String {
-    if let Ok(Value::Object(status)) = serde_json::from_slice::<Value>(&reply.body)
-        && status.get("kind").and_then(Value::as_str) == Some("Status")
-        && status.get("status").and_then(Value::as_str) == Some("Failure")
-        && let Some(message) = status.get("message").and_then(Value::as_str)
-    {
-        return message.to_owned();
-    }
-    let text = page(reply);
-    let message = match reply.status {
-        StatusCode::BAD_REQUEST => "the server rejected our request for an unknown reason",
-        StatusCode::UNAUTHORIZED => "the server has asked for the client to provide credentials",
-        StatusCode::FORBIDDEN | StatusCode::NOT_ACCEPTABLE | StatusCode::UNSUPPORTED_MEDIA_TYPE => return text,
-        StatusCode::NOT_FOUND => "the server could not find the requested resource",
-        StatusCode::METHOD_NOT_ALLOWED => "the server does not allow this method on the requested resource",
-        StatusCode::CONFLICT => "the server reported a conflict",
-        StatusCode::UNPROCESSABLE_ENTITY => "the server rejected our request due to an error in our request",
-        StatusCode::SERVICE_UNAVAILABLE => "the server is currently unable to handle the request",
-        StatusCode::GATEWAY_TIMEOUT => {
-            "the server was unable to return a response in the time allotted, but may still be processing the request"
-        }
-        StatusCode::TOO_MANY_REQUESTS => {
-            "the server has received too many requests and has asked us to try again later"
-        }
-        status if status.is_server_error() => {
-            let text = quote(&text);
-            return format!("an error on the server ({text}) has prevented the request from succeeding");
-        }
-        status => {
-            let code = status.as_u16();
-            return format!("the server responded with the status code {code} but did not return more information");
-        }
-    };
-    message.to_owned()
-}
-
-/// The text of an error page; other content is not shown.
-fn page(reply: &BufferedResponse) -> String {
-    let media_type = reply.headers.get(http::header::CONTENT_TYPE);
-    let is_text = media_type.is_none_or(|value| value.as_bytes().starts_with(b"text/"));
-    if !is_text {
-        return "unknown".to_owned();
-    }
-    let text = &reply.body[..reply.body.len().min(MAX_PAGE)];
-    String::from_utf8_lossy(text).trim().to_owned()
 }

@@ -1,6 +1,8 @@
 //! The request to a webhook, and its answer.
 
-use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_server::proxy::BufferedResponse;
 use serde_json::{Value, json};
 
 /// A review of objects.
@@ -24,6 +26,8 @@ impl Review {
             "kind": "ConversionReview",
             "apiVersion": format!("apiextensions.k8s.io/{version}"),
             "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
+            // kube-apiserver sends the empty answer, too.
+            "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
         });
         Ok(Self { version, uid, document })
     }
@@ -32,16 +36,34 @@ impl Review {
         &self.document
     }
 
+    /// Reads the body of an answer.
+    pub(super) fn read(response: &BufferedResponse) -> Result<Value, String> {
+        if !response.status.is_success() {
+            return Err(response.refusal());
+        }
+        if response.body.is_empty() {
+            let code = response.status.as_u16();
+            let media_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+            let media_type = media_type.unwrap_or("application/json");
+            return Err(format!(
+                "0-length response with status code: {code} and content type: {media_type}"
+            ));
+        }
+        match json::parse_value(&response.body, Strictness::Lenient) {
+            Ok((answer, _)) => Ok(answer),
+            Err(error) => Err(format!("couldn't get version/kind; json parse error: {error}")),
+        }
+    }
+
     /// Returns the objects in an answer, or the webhook's refusal.
     pub(super) fn answer(&self, mut answer: Value) -> Result<Vec<Value>, String> {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         if self.version == "v1"
             && (text("/apiVersion"), text("/kind")) != ("apiextensions.k8s.io/v1", "ConversionReview")
         {
+            let found = kind_in_words(&answer);
             return Err(format!(
-                "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {}, Kind={}",
-                text("/apiVersion"),
-                text("/kind")
+                "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {found}"
             ));
         }
         if !answer.get("response").is_some_and(Value::is_object) {
@@ -63,17 +85,10 @@ impl Review {
     }
 }
 
-/// Returns the text of an answer without success.
-pub(super) fn refusal(status: StatusCode, body: &[u8]) -> String {
-    match status {
-        StatusCode::NOT_FOUND => "the server could not find the requested resource".to_owned(),
-        StatusCode::METHOD_NOT_ALLOWED => "the server does not allow this method on the requested resource".to_owned(),
-        _ => {
-            let text = String::from_utf8_lossy(body);
-            format!(
-                "an error on the server ({:?}) has prevented the request from succeeding",
-                text.trim()
-            )
-        }
-    }
+/// Returns the kind that a document names, in the form of messages: the core group has a slash, too.
+pub(super) fn kind_in_words(document: &Value) -> String {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let api_version = text("apiVersion");
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!("{slash}{api_version}, Kind={}", text("kind"))
 }

@@ -5,8 +5,9 @@ use planesmith_machinery::resource::ResourceTable;
 use serde_json::json;
 
 use super::*;
+use http::StatusCode;
 use planesmith_control_plane::service_resolver::NoServices;
-use planesmith_server::proxy::NameResolver;
+use planesmith_server::proxy::{BufferedResponse, NameResolver};
 
 static V2_TABLE: ResourceTable = ResourceTable {
     api_version: Cow::Borrowed("shop.example.com/v2"),
@@ -68,6 +69,30 @@ fn reviews_are_answered_in_their_version() {
     assert_eq!(answer(refused), Err("no such color".to_owned()));
     assert!(answer(json!({"uid": "other", "result": {"status": "Success"}})).is_err());
     assert!(Review::new(&["v9".to_owned()], &[stored()], &V2.api_version).is_err());
+}
+
+#[test]
+fn an_answer_that_is_no_review_is_explained() {
+    let response = |body: &'static str| BufferedResponse {
+        status: StatusCode::OK,
+        headers: HeaderMap::new(),
+        body: body.into(),
+    };
+    assert_eq!(
+        Review::read(&response("hello")),
+        Err(
+            "couldn't get version/kind; json parse error: invalid character 'h' looking for beginning of value"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        Review::read(&response("")),
+        Err("0-length response with status code: 200 and content type: application/json".to_owned())
+    );
+    let review = Review::new(&["v1".to_owned()], &[stored()], &V2.api_version).unwrap();
+    let got = |answer: Value| review.answer(answer).unwrap_err();
+    assert!(got(json!({})).ends_with("got /, Kind="));
+    assert!(got(json!({"apiVersion": "v1", "kind": "Pod"})).ends_with("got /v1, Kind=Pod"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

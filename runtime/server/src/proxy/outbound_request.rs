@@ -112,21 +112,3 @@ impl OutboundRequest {
         response.unwrap_or(Err(LinkError::Late))
     }
 }
-
-/// Sends JSON to `target`, whose certificate is expected to be for `name`, and waits for the complete response.
-///
-/// # Errors
-///
-/// The target did not answer in time.
-pub async fn post(
-    target: &Target,
-    name: &str,
-    link: &Link,
-    timeout: Duration,
-    json: Vec<u8>,
-) -> Result<(StatusCode, Bytes), LinkError> {
-    let link = link.clone().expecting(name);
-    let request = OutboundRequest::post(HeaderMap::new(), json);
-    let response = request.send(target, &link, timeout).await?;
-    Ok((response.status, response.body))
-}
