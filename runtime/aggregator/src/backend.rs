@@ -11,13 +11,13 @@ use axum::response::Response;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, UPGRADE};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
     BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, client_tls_to, forward, leave_connection,
 };
-use planesmith_server::request::Context;
+use planesmith_server::request::{Context, Query};
 use planesmith_server::response::plain_text;
 use planesmith_server::routes::VersionHandler;
 use tokio::sync::Notify;
@@ -39,6 +39,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const ATTEMPTS: usize = 5;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// A server that serves one group version.
 pub struct Backend {
@@ -177,7 +179,8 @@ impl Backend {
             Err(why) => return plain_text(StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")),
         };
         let (mut parts, body) = request.into_parts();
-        let target = match self.target(parts.uri.path(), parts.uri.query().unwrap_or_default()) {
+        let query = Query::new(parts.uri.query().unwrap_or_default()).reencoded();
+        let target = match self.target(parts.uri.path(), &query) {
             Ok(target) => target,
             Err(why) => {
                 tracing::warn!(
@@ -202,11 +205,19 @@ impl Backend {
     }
 }
 
-/// Sets the headers for another server: the user, the host and the audit ID.
+/// Sets the headers for another server: the user, the host and the audit ID. As in kube-apiserver, whose upgrades use another
+/// transport, requests without upgrade tell that they were forwarded.
 fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
     leave_connection(headers);
     identity::announce(&ctx.user, headers);
-    for (name, value) in [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())] {
+    let own = [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())];
+    let forwarded = [
+        (FORWARDED_HOST, target.authority()),
+        (FORWARDED_PROTO, "https".to_owned()),
+    ];
+    let forwarded = forwarded.into_iter().filter(|_| !headers.contains_key(UPGRADE));
+    let all: Vec<_> = own.into_iter().chain(forwarded).collect();
+    for (name, value) in all {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);
         }

@@ -50,6 +50,15 @@ fn clients_cannot_take_away_what_is_said_of_them() {
     }
 }
 
+#[test]
+fn requests_tell_that_they_were_forwarded() {
+    let headers = forwarded(&[("x-forwarded-host", "evil.example"), ("x-forwarded-proto", "http")]);
+    assert_eq!(headers["x-forwarded-host"], "10.0.0.1:443");
+    assert_eq!(headers["x-forwarded-proto"], "https");
+    let headers = forwarded(&[("connection", "upgrade"), ("upgrade", "SPDY/3.1")]);
+    assert!(!headers.contains_key("x-forwarded-host"));
+}
+
 #[tokio::test]
 async fn a_backend_cannot_redirect_clients() {
     let answer = |status, place: Option<&'static str>| {

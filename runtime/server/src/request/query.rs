@@ -2,7 +2,12 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::info::decode;
+
+/// Characters that Go escapes in a query.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The parameters of a query, in order; a name may occur several times.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +26,20 @@ impl<'q> Query<'q> {
     /// was a separator once.
     pub fn pairs(self) -> impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)> {
         self.sound().map(|(name, value)| (decode(name), decode(value)))
+    }
+
+    /// Returns the parameters as Go encodes them: sorted by name, without those that cannot be decoded.
+    #[must_use]
+    pub fn reencoded(self) -> String {
+        let mut pairs: Vec<(Cow<'q, str>, Cow<'q, str>)> = self.pairs().collect();
+        // Several values of a name stay in their order.
+        pairs.sort_by(|(left, _), (right, _)| left.cmp(right));
+        // Only a space is encoded as %20.
+        let encoded = |text: &str| utf8_percent_encode(text, ESCAPED).to_string().replace("%20", "+");
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        pairs.collect::<Vec<_>>().join("&")
     }
 
     /// Like [`Query::pairs`], still encoded: looking for one parameter does not decode the values of the others.
@@ -64,6 +83,14 @@ fn is_sound(pair: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Query;
+
+    #[test]
+    fn parameters_are_encoded_in_the_order_of_their_names() {
+        let reencoded = |text| Query::new(text).reencoded();
+        assert_eq!(reencoded("b=2&a=1&watch&c=x%20y&d=%zz"), "a=1&b=2&c=x+y&watch=");
+        assert_eq!(reencoded("b=2&a=z&a=%2B+%c3%a4~&&"), "a=z&a=%2B+%C3%A4~&b=2");
+        assert_eq!(reencoded(""), "");
+    }
 
     #[test]
     fn undecodable_parameters_are_ignored() {
