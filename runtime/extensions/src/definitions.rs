@@ -130,11 +130,13 @@ impl Definitions {
                 self.openapi.remove_v2(&path);
                 self.openapi.remove_v3(&path);
             } else {
-                let (shared, templates) = (self.openapi.clone(), self.templates);
+                let (shared, again_shared) = (self.openapi.clone(), self.openapi.clone());
+                let templates = self.templates;
                 let kinds: Arc<[ResourceFacts]> = kinds.into();
                 let again = Arc::clone(&kinds);
                 let (store, same_store) = (Arc::clone(&self.store), Arc::clone(&self.store));
-                self.openapi.make_v2(&path, move || openapi::v2(&kinds, &store));
+                self.openapi
+                    .make_v2(&path, move || openapi::v2(&kinds, &store, (&again_shared, templates)));
                 self.openapi
                     .make_v3(&path, move || openapi::v3(&again, &same_store, (&shared, templates)));
             }

@@ -54,7 +54,7 @@ pub(crate) fn v3(
         if facts.subresource("scale").is_some() {
             schemas.extend(scale_models(shared, templates.scales));
         }
-        all_paths.extend(paths::of_kind(facts, &template));
+        all_paths.extend(paths::of_kind(facts, &template, dialect));
     }
     let document = json!({
         "openapi": "3.0.0",
@@ -66,8 +66,15 @@ pub(crate) fn v3(
 }
 
 /// Returns the part of the version 2 document for these kinds.
-pub(crate) fn v2(kinds: &[ResourceFacts], definitions: &ResourceStore) -> Bytes {
+pub(crate) fn v2(
+    kinds: &[ResourceFacts],
+    definitions: &ResourceStore,
+    (shared, templates): (&OpenApi, Templates),
+) -> Bytes {
+    let template = shared.v2_part(templates.definitions).unwrap_or_default();
+    let template: Value = serde_json::from_slice(&template).unwrap_or_default();
     let mut models = Map::new();
+    let mut all_paths = Map::new();
     for facts in kinds {
         let Some(schema) = schema_of(facts, definitions) else {
             continue;
@@ -77,8 +84,12 @@ pub(crate) fn v2(kinds: &[ResourceFacts], definitions: &ResourceStore) -> Bytes 
             model::of_kind(facts, &schema, Dialect::V2),
         );
         models.insert(model::name(facts, &facts.list_kind), model::of_list(facts, Dialect::V2));
+        if facts.subresource("scale").is_some() && find_scale_models(shared, templates.scales).is_none() {
+            models.insert(SCALE.to_owned(), json!({"type": "object"}));
+        }
+        all_paths.extend(paths::of_kind(facts, &template, Dialect::V2));
     }
-    json!({"definitions": models}).to_string().into()
+    json!({"definitions": models, "paths": all_paths}).to_string().into()
 }
 
 /// Returns the schema of a version as its definition has it; `None` if the definition no longer exists.
@@ -93,15 +104,20 @@ fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value
 }
 
 fn scale_models(shared: &OpenApi, paths: &[&str]) -> Map<String, Value> {
-    let found = paths.iter().find_map(|path| {
+    let found = find_scale_models(shared, paths);
+    found.unwrap_or_else(|| [(SCALE.to_owned(), json!({"type": "object"}))].into_iter().collect())
+}
+
+/// Returns the models of scales in the documents of the chain.
+fn find_scale_models(shared: &OpenApi, paths: &[&str]) -> Option<Map<String, Value>> {
+    paths.iter().find_map(|path| {
         let document = parsed(shared, path);
         let schemas = document.pointer("/components/schemas")?.as_object()?;
         schemas.contains_key(SCALE).then(|| {
             let models = schemas.iter().filter(|(name, _)| name.starts_with(SCALE));
             models.map(|(name, schema)| (name.clone(), schema.clone())).collect()
         })
-    });
-    found.unwrap_or_else(|| [(SCALE.to_owned(), json!({"type": "object"}))].into_iter().collect())
+    })
 }
 
 fn parsed(shared: &OpenApi, path: &str) -> Value {

@@ -157,6 +157,13 @@ impl OpenApi {
         self.put_v3(path, Source::lazy(make));
     }
 
+    /// The own part of a group version in the version 2 document.
+    #[must_use]
+    pub fn v2_part(&self, path: &str) -> Option<Bytes> {
+        let documents = self.current.load();
+        documents.v2.own.get(path).map(|document| document.bytes())
+    }
+
     /// The version 3 document of a group version.
     #[must_use]
     pub fn v3(&self, path: &str) -> Option<Bytes> {

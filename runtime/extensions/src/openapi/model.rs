@@ -76,7 +76,8 @@ fn add_selectable(facts: &ResourceFacts, model: &mut Value) {
     }
 }
 
-fn reference(name: &str, dialect: Dialect<'_>) -> Value {
+/// Returns a reference to a model.
+pub(super) fn reference(name: &str, dialect: Dialect<'_>) -> Value {
     match dialect {
         Dialect::V2 => json!({"$ref": format!("#/definitions/{name}")}),
         Dialect::V3 { .. } => json!({"$ref": format!("#/components/schemas/{name}")}),
@@ -173,7 +174,7 @@ fn unfold(schema: &mut Map<String, Value>) {
 
 /// Removes keywords that version 2 clients do not support.
 fn simplify(schema: &mut Map<String, Value>) {
-    for name in ["allOf", "anyOf", "oneOf", "not"] {
+    for name in ["allOf", "anyOf", "oneOf", "not", "default"] {
         schema.remove(name);
     }
     let is_nullable = schema.remove("nullable") == Some(Value::Bool(true));

@@ -4,15 +4,15 @@ use planesmith_machinery::resource::{ResourceFacts, Scope};
 use serde_json::{Map, Value, json};
 
 use super::SCALE;
-use super::model::{kind_of, name};
+use super::model::{Dialect, kind_of, name, reference};
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
-/// Returns the paths of a kind with their operations.
-pub(super) fn of_kind(facts: &ResourceFacts, template: &Value) -> Map<String, Value> {
+/// Returns the paths of a kind with their operations. `template` is the document about definitions in `dialect`.
+pub(super) fn of_kind(facts: &ResourceFacts, template: &Value, dialect: Dialect<'_>) -> Map<String, Value> {
     let root = format!("/apis/{}", facts.api_version);
     let is_namespaced = facts.scope == Scope::Namespaced;
     let base = match is_namespaced {
@@ -22,6 +22,7 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value) -> Map<String, Va
     let mut paths = Map::new();
     let item = |path: &str, below: &str| Item {
         facts,
+        dialect,
         template: template.get("paths").and_then(|paths| paths.get(path)),
         below: below.to_owned(),
         is_namespaced,
@@ -56,6 +57,7 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value) -> Map<String, Va
 /// One path.
 struct Item<'a> {
     facts: &'a ResourceFacts,
+    dialect: Dialect<'a>,
     /// The corresponding path of definitions.
     template: Option<&'a Value>,
     /// The subresource; empty for the object itself.
@@ -72,12 +74,17 @@ impl Item<'_> {
         let shared = self.template.and_then(|template| template.get("parameters"));
         let mut parameters = shared.and_then(Value::as_array).cloned().unwrap_or_default();
         if self.is_namespaced {
-            let namespace = json!({
+            let mut namespace = json!({
                 "name": "namespace", "in": "path", "required": true,
                 "description": "object name and auth scope, such as for teams and projects",
-                "schema": {"type": "string", "uniqueItems": true},
             });
-            let place = parameters.iter().position(|parameter| parameter["name"] == "pretty");
+            match self.dialect {
+                Dialect::V2 => (namespace["type"], namespace["uniqueItems"]) = (json!("string"), json!(true)),
+                Dialect::V3 { .. } => namespace["schema"] = json!({"type": "string", "uniqueItems": true}),
+            }
+            let place = parameters
+                .iter()
+                .position(|parameter| is_parameter(parameter, "pretty"));
             parameters.insert(place.unwrap_or(parameters.len()), namespace);
         }
         for parameter in &mut parameters {
@@ -110,10 +117,37 @@ impl Item<'_> {
         if let Some(parameters) = parameters {
             operation["parameters"] = parameters;
         }
-        if let Some(body) = self.request(action) {
-            operation["requestBody"] = body;
+        match self.dialect {
+            Dialect::V2 => self.add_media(action, &mut operation),
+            Dialect::V3 { .. } => {
+                if let Some(body) = self.request(action) {
+                    operation["requestBody"] = body;
+                }
+            }
         }
         operation
+    }
+
+    /// Adds the media types of an operation of version 2, in which the body is a parameter.
+    fn add_media(&self, action: &str, operation: &mut Value) {
+        operation["consumes"] = if action == "patch" {
+            json!(PATCHES)
+        } else {
+            json!(MEDIA)
+        };
+        operation["produces"] = json!(MEDIA);
+        operation["schemes"] = json!(["https"]);
+        let Some(Value::Array(parameters)) = operation.get_mut("parameters") else {
+            return;
+        };
+        if action == "deletecollection" {
+            parameters.retain(|parameter| !is_parameter(parameter, "body"));
+        }
+        // Other bodies are references to shared parameters.
+        let body = parameters.iter_mut().find(|parameter| parameter["name"] == "body");
+        if let Some(body) = body {
+            body["schema"] = reference(&self.model(), self.dialect);
+        }
     }
 
     fn id(&self, action: &str, group: &str) -> String {
@@ -161,14 +195,7 @@ impl Item<'_> {
         let body = |model: &str, media: &[&str]| json!({"content": content(model, media), "required": true});
         match action {
             "post" | "put" => Some(body(&self.model(), &MEDIA)),
-            "patch" => Some(body(
-                PATCH,
-                &[
-                    "application/apply-patch+yaml",
-                    "application/json-patch+json",
-                    "application/merge-patch+json",
-                ],
-            )),
+            "patch" => Some(body(PATCH, &PATCHES)),
             "delete" | "deletecollection" => {
                 Some(json!({"content": content(DELETE_OPTIONS, &MEDIA)})).filter(|_| action == "delete")
             }
@@ -190,7 +217,10 @@ impl Item<'_> {
         };
         let mut responses = Map::new();
         for (code, words) in codes {
-            let response = json!({"description": words, "content": content(&model, &MEDIA)});
+            let response = match self.dialect {
+                Dialect::V2 => json!({"description": words, "schema": reference(&model, self.dialect)}),
+                Dialect::V3 { .. } => json!({"description": words, "content": content(&model, &MEDIA)}),
+            };
             responses.insert((*code).to_owned(), response);
         }
         responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
@@ -200,6 +230,22 @@ impl Item<'_> {
 
 /// The media types of objects.
 const MEDIA: [&str; 2] = ["application/json", "application/yaml"];
+
+/// The media types of patches.
+const PATCHES: [&str; 3] = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+];
+
+/// True if a parameter, or the shared one that it refers to, has this name.
+fn is_parameter(parameter: &Value, name: &str) -> bool {
+    let shared = parameter.get("$ref").and_then(Value::as_str).unwrap_or_default();
+    let shared = shared
+        .strip_prefix("#/parameters/")
+        .and_then(|shared| shared.strip_prefix(name));
+    parameter["name"] == name || shared.is_some_and(|rest| rest.starts_with('-'))
+}
 
 fn content(model: &str, media: &[&str]) -> Value {
     let schema = json!({"schema": {"$ref": format!("#/components/schemas/{model}")}});

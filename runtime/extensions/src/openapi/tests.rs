@@ -38,7 +38,7 @@ fn version_2_has_nothing_that_its_readers_cannot_cope_with() {
         "type": "object", "required": ["gone", "stays"],
         "properties": {
             "gone": {"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}},
-            "stays": {"type": "string", "anyOf": [{"pattern": "a"}]},
+            "stays": {"type": "string", "default": "b", "anyOf": [{"pattern": "a"}]},
             "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         },
     }}});
@@ -56,7 +56,7 @@ fn version_2_has_nothing_that_its_readers_cannot_cope_with() {
 
 #[test]
 fn paths_are_named_after_the_group_the_version_and_the_kind() {
-    let paths = paths::of_kind(&FACTS, &Value::Null);
+    let paths = paths::of_kind(&FACTS, &Value::Null, Dialect::V3 { template: &Value::Null });
     let id = |path: &str, method: &str| {
         paths[path][method]["operationId"]
             .as_str()
@@ -67,4 +67,29 @@ fn paths_are_named_after_the_group_the_version_and_the_kind() {
     assert_eq!(id(one, "put"), "replaceShopExampleComV1NamespacedOrder");
     assert_eq!(paths[one]["put"]["tags"], json!(["shopExampleCom_v1"]));
     assert!(paths.contains_key("/apis/shop.example.com/v1/orders"));
+}
+
+#[test]
+fn paths_of_version_2_have_their_bodies_as_parameters() {
+    let body = |name: &str| json!({"in": "body", "name": "body", "schema": {"$ref": format!("#/definitions/{name}")}});
+    let template = json!({"paths": {"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": {
+        "parameters": [{"$ref": "#/parameters/pretty-tJGM1-ng"}],
+        "post": {"x-kubernetes-action": "post", "parameters": [body("CustomResourceDefinition"), {"name": "dryRun"}]},
+        "delete": {"x-kubernetes-action": "deletecollection", "parameters": [{"$ref": "#/parameters/body-2Y1dVQaQ"}]},
+    }}});
+    let paths = paths::of_kind(&FACTS, &template, Dialect::V2);
+    let path = &paths["/apis/shop.example.com/v1/namespaces/{namespace}/orders"];
+    assert_eq!(path["parameters"][0]["type"], "string");
+    assert_eq!(path["parameters"][1]["$ref"], "#/parameters/pretty-tJGM1-ng");
+    let order = "#/definitions/com.example.shop.v1.Order";
+    assert_eq!(
+        path["post"]["parameters"],
+        json!([body("com.example.shop.v1.Order"), {"name": "dryRun"}])
+    );
+    assert_eq!(path["post"]["responses"]["201"]["schema"]["$ref"], order);
+    assert_eq!(
+        path["post"]["consumes"],
+        json!(["application/json", "application/yaml"])
+    );
+    assert_eq!(path["delete"]["parameters"], json!([]));
 }
