@@ -24,7 +24,7 @@ pub use object_meta::STANDARD_FINALIZERS;
 pub use object_meta::{check_metadata, check_metadata_change, check_on_create, check_on_update};
 pub use options::{check_delete_collection_options, check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;
-pub use webhook::{WebhookService, check_webhook_address};
+pub use webhook::{WebhookService, check_webhook_address, is_absolute_url};
 
 /// Validates an object to be created that was sent in its storage version, for the request in `context`.
 #[must_use]

@@ -64,6 +64,15 @@ fn check_url(errors: &mut FieldErrors, url: &str) {
     }
 }
 
+/// True if `text` is a URL with a scheme and a host. As in the URL of a request, a fragment is a part of what precedes it.
+#[must_use]
+pub fn is_absolute_url(text: &str) -> bool {
+    let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split(['/', '?']).next().unwrap_or_default();
+    let parts = Parts::parse(text);
+    !authority.contains('#') && parts.is_ok_and(|parts| !parts.scheme.is_empty() && !parts.host.is_empty())
+}
+
 /// Reports errors of the service of a webhook at the prefix of `errors`.
 ///
 /// A missing name is reported at the namespace and vice versa: kube-apiserver swaps the two in every kind that has such
@@ -206,6 +215,26 @@ mod tests {
         let mut errors = FieldErrors::default();
         super::check_url(&mut errors.at("url"), url);
         assert_eq!(errors.joined().as_deref(), expected);
+    }
+
+    #[test]
+    fn an_absolute_url_has_a_scheme_and_a_host() {
+        for url in ["https://a/b c#d", "https://u@a:1?q#f", "HTTP://[::1]:443"] {
+            assert!(is_absolute_url(url), "{url}");
+        }
+        for url in [
+            "",
+            "a/b",
+            "/a",
+            "https://",
+            "https://#f",
+            "https://a#f",
+            "https://a:b/c",
+            "a:b",
+            "://a",
+        ] {
+            assert!(!is_absolute_url(url), "{url}");
+        }
     }
 
     #[test]

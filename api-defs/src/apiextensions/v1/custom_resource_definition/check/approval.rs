@@ -2,6 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
+use planesmith_machinery::validation::is_absolute_url;
 
 use crate::apiextensions::v1::CustomResourceDefinition;
 
@@ -50,7 +51,7 @@ impl CustomResourceDefinition {
             (ApprovalState::Missing, message)
         } else if value.starts_with("unapproved") {
             (ApprovalState::Bypassed, format!("not approved: {}", quote(value)))
-        } else if is_url(value) {
+        } else if is_absolute_url(value) {
             (ApprovalState::Approved, format!("approved in {value}"))
         } else {
             let either = "with either a URL or a reason starting with \"unapproved\"";
@@ -59,18 +60,6 @@ impl CustomResourceDefinition {
         };
         Some(Approval { state, message })
     }
-}
-
-/// True if `text` is a URL with a scheme and a host.
-fn is_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once("://") else {
-        return false;
-    };
-    let host = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = host.rsplit('@').next().unwrap_or_default();
-    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let has_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(letter);
-    has_scheme && !host.is_empty() && !text.contains(|c: char| c.is_ascii_control() || c == ' ')
 }
 
 pub(super) fn check(new: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut FieldErrors) {
