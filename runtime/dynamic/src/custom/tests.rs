@@ -248,20 +248,31 @@ fn keys_of_custom_kinds_begin_with_their_group() {
 }
 
 #[test]
-fn a_cell_of_an_absent_field_is_empty() {
-    let column = |path: &str| Column {
-        ty: Cow::Borrowed("string"),
+fn cells_are_those_of_go() {
+    let column = |(ty, path): (&'static str, &str)| Column {
+        ty: Cow::Borrowed(ty),
         source: CellSource::DefinedPath(Arc::new(LazyPath::of(path.to_owned()))),
         ..Column::NAME
     };
+    let text = |path| ("string", path);
+    let columns = [
+        text(".status"),
+        text(".spec"),
+        text("."),
+        text(".status.phase"),
+        ("integer", ".size"),
+    ];
     let table = ResourceTable {
-        columns: [".status", ".spec", ".", ".status.phase"].map(column).to_vec().into(),
+        columns: columns.map(column).to_vec().into(),
         ..CustomKind::FACTS
     };
     let schema = Structural::compile(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
     let (schema, checks) = (Arc::new(schema), Arc::new(Unchecked));
     let kind = CustomKind::define(vec![CustomVersion { table, schema, checks }], 0, None).remove(0);
-    let (object, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": null}));
+    let (object, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": null, "size": 1e21}));
     let no_value = Cell::Text("<no value>".to_owned());
-    assert_eq!(cells(&*object), [Cell::Null, no_value, Cell::Null, Cell::Null]);
+    assert_eq!(
+        cells(&*object),
+        [Cell::Null, no_value, Cell::Null, Cell::Null, Cell::Integer(i64::MIN)]
+    );
 }

@@ -121,11 +121,7 @@ fn find<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
 fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
     match (ty, value.view()) {
         ("integer", View::Int(number)) => Cell::Integer(number),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a fraction is dropped, as kube-apiserver does"
-        )]
-        ("integer", View::Double(number)) => Cell::Integer(number as i64),
+        ("integer", View::Double(number)) => Cell::Integer(whole_part(number)),
         #[expect(clippy::cast_precision_loss, reason = "the column asks for a floating point number")]
         ("number", View::Int(number)) => Cell::Number(number as f64),
         ("number", View::Double(number)) => Cell::Number(number),
@@ -137,6 +133,16 @@ fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
         },
         ("string", _) => Cell::Text(cell_text(value)),
         _ => Cell::Null,
+    }
+}
+
+/// Returns a number without its fraction; the least integer if it is too large, as Go on amd64.
+#[expect(clippy::cast_possible_truncation, reason = "larger numbers are no integers")]
+fn whole_part(number: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    match (-LIMIT..LIMIT).contains(&number) {
+        true => number as i64,
+        false => i64::MIN,
     }
 }
 
