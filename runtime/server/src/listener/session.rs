@@ -44,6 +44,9 @@ const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Maximum bytes of one answer that wait for the network: those of a turn, because they are encoded without a pause.
 const SEND_BUFFER: usize = TURN;
+/// Maximum lines of the header of one HTTP/1.1 request: an impersonating proxy sends one for each group of its user. kube-apiserver
+/// limits only the bytes; here the HTTP implementation reserves 64 bytes for each possible line while it reads a header.
+const HEADER_LINES: usize = 4096;
 
 /// The state that all connections share.
 pub(super) struct Sessions<S> {
@@ -67,6 +70,7 @@ impl<S: Service> Sessions<S> {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head)
+            .max_headers(HEADER_LINES)
             .max_buf_size(limits.head_size.max(8 << 10) as usize);
         builder
             .http2()

@@ -77,6 +77,17 @@ async fn a_head_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
+async fn a_head_may_have_many_lines() {
+    let serving = serve(None, ConnectionLimits::default()).await;
+    let groups: String = (0..1000)
+        .map(|group| format!("impersonate-group: {group}\r\n"))
+        .collect();
+    let head = format!("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{groups}\r\n");
+    let answer = send_and_wait(&serving, head.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+}
+
+#[tokio::test]
 async fn further_connections_wait_for_room() {
     let serving = serve(
         None,
