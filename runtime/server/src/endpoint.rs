@@ -88,6 +88,20 @@ impl Call {
         Query::new(self.parts.uri.query().unwrap_or_default())
     }
 
+    /// Refuses the parameter with which clients once requested an object without the fields that are of one cluster.
+    ///
+    /// # Errors
+    ///
+    /// 400 if the parameter is set.
+    pub(crate) fn refuse_export(&self) -> ApiResult<()> {
+        match self.query().flag("export") {
+            Some(true) => Err(ApiError::bad_request(
+                "the export parameter, deprecated since v1.14, is no longer supported",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Namespace in the path; empty for a request that is not namespaced.
     #[must_use]
     pub fn namespace(&self) -> &str {

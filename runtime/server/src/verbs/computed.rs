@@ -21,6 +21,7 @@ impl Endpoint {
     /// Answers with one of the objects of `source`.
     pub(super) async fn get_computed(&self, call: &Call, source: &dyn Source) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Acceptable::Object)?;
+        call.refuse_export()?;
         let object = self
             .encodings()
             .in_version(source.one(call.namespace(), call.name()).await?)?;

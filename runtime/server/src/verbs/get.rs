@@ -17,6 +17,7 @@ impl Endpoint {
             &call.parts,
             Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
         )?;
+        call.refuse_export()?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
         let version = query.first("resourceVersion").filter(|version| !version.is_empty());

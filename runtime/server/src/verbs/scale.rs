@@ -38,6 +38,7 @@ impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &ScaleFacts) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
+        call.refuse_export()?;
         let key = self.store().key(call.namespace(), call.name())?;
         self.fresh(call).await?;
         let entry = self

@@ -159,3 +159,21 @@ async fn a_scale_is_a_view_of_its_object() {
         Value::from("shelves")
     );
 }
+
+#[tokio::test]
+async fn objects_are_not_exported() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let refused = "the export parameter, deprecated since v1.14, is no longer supported";
+    for (query, expected) in [
+        ("export=false", None),
+        ("export", Some(refused)),
+        ("export=1", Some(refused)),
+    ] {
+        let answer = server.get(&format!("{NOTES}/n?{query}")).await;
+        match expected {
+            None => assert_eq!(answer.code, 200, "{query}"),
+            Some(message) => assert_eq!(answer.refusal(), (400, message.to_owned()), "{query}"),
+        }
+    }
+}
