@@ -14,7 +14,7 @@ use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 use planesmith_machinery::strategy::Extensions;
 
-use self::accept::Clause;
+pub(crate) use self::accept::{Clause, clauses};
 pub(crate) use self::document::Document;
 pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
@@ -161,7 +161,7 @@ pub fn negotiate(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
-        _ if !names_offered_type(header, features_of(request)) => {
+        _ if !names_offered_type(request) => {
             return Err(nothing_offered(acceptable, features_of(request)));
         }
         _ => choose(request, acceptable, |_| true).ok_or_else(|| nothing_accepted(request))?,
@@ -244,7 +244,9 @@ impl Output {
     }
 }
 
-fn names_offered_type(header: &str, features: &Features) -> bool {
+/// True if the `Accept` header of a request names an encoding, or all of them.
+pub(crate) fn names_offered_type(request: &Parts) -> bool {
+    let (header, features) = (accept_header(request), features_of(request));
     accept::names_any(header, Format::media_types(features))
         || features.has(&CBOR_SERVING) && accept::names_any(header, &[CBOR_STREAM])
 }
@@ -257,7 +259,7 @@ fn accept_header(request: &Parts) -> &str {
 /// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `encodable`.
 fn choose(request: &Parts, acceptable: Acceptable, encodable: impl Fn(&Output) -> bool) -> Option<Output> {
     let offered = Format::all(features_of(request));
-    accept::clauses(accept_header(request)).iter().find_map(|clause| {
+    clauses(accept_header(request)).iter().find_map(|clause| {
         let formats = offered.iter();
         let mut outputs = formats.filter_map(|format| satisfy(clause, *format, acceptable));
         outputs.find(&encodable)

@@ -32,6 +32,22 @@ fn the_best_clause_that_can_be_given_wins() {
             Target::Object,
         ),
         ("application/json;q=0, application/yaml", Format::Yaml, Target::Object),
+        ("*/*, application/yaml;q=0.5", Format::Yaml, Target::Object),
+        (
+            "application/json;q=abc, application/yaml;q=0.5",
+            Format::Yaml,
+            Target::Object,
+        ),
+        (
+            "application/json;q= 0.9, application/yaml;q=0.5",
+            Format::Yaml,
+            Target::Object,
+        ),
+        (
+            "application/json;q=0.4 , application/yaml;q=0.3",
+            Format::Json,
+            Target::Object,
+        ),
         ("text/html, application/json", Format::Json, Target::Object),
         (
             "text/html,application/xml;q=0.9,*/*;q=0.8",
