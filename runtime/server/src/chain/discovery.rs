@@ -23,6 +23,7 @@ use crate::discovery::{
     AggregatedEncoding, Document, Group, GroupDirectory, GroupList, Groups, PlainList, RemoteVersion, ServedResource,
     Version, VersionPriority,
 };
+use crate::negotiation::names_offered_type;
 use crate::response;
 use crate::routes::RouteTable;
 
@@ -126,8 +127,8 @@ impl Discovery {
     fn core_versions(&self, request: &Parts) -> Response {
         let current = self.current();
         match AggregatedEncoding::wanted(&request.headers) {
-            Some(encoding) => current.all_of_core.answer(encoding, request),
-            None => current.core_versions.answer(request),
+            Some(encoding) if names_offered_type(request) => current.all_of_core.answer(encoding, request),
+            _ => current.core_versions.answer(request),
         }
     }
 

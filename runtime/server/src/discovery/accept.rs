@@ -7,6 +7,8 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{protobuf, yaml};
 
+use crate::negotiation::{Clause, Format, clauses};
+
 /// The encodings of the document of all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AggregatedEncoding {
@@ -28,28 +30,27 @@ impl AggregatedEncoding {
 
     /// The encoding that the client requests; `None` when it requests the plain list.
     ///
-    /// The first clause that names the aggregated document counts, whatever the order and the quality: clients name the
-    /// plain list only for servers that serve nothing else.
+    /// The best clause that names the aggregated document counts, even if one for the plain list is better: clients name
+    /// that only for servers that serve nothing else.
     pub(crate) fn wanted(headers: &HeaderMap) -> Option<Self> {
-        headers.get(ACCEPT)?.to_str().ok()?.split(',').find_map(Self::of_clause)
+        let header = headers.get(ACCEPT)?.to_str().ok()?;
+        clauses(header).iter().find_map(Self::of_clause)
     }
 
-    fn of_clause(clause: &str) -> Option<Self> {
-        let (media_type, parameters) = clause.split_once(';')?;
-        let encoding = match media_type.trim() {
-            "application/json" => AggregatedEncoding::Json,
-            "application/yaml" => AggregatedEncoding::Yaml,
-            "application/vnd.kubernetes.protobuf" => AggregatedEncoding::Protobuf,
-            _ => return None,
-        };
-        let has = |wanted: (&str, &str)| {
-            let pairs = parameters.split(';').filter_map(|pair| pair.split_once('='));
-            pairs
-                .map(|(name, value)| (name.trim(), value.trim()))
-                .any(|pair| pair == wanted)
-        };
-        (has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList")))
-            .then_some(encoding)
+    fn of_clause(clause: &Clause<'_>) -> Option<Self> {
+        let has = |wanted| clause.parameters.contains(&wanted);
+        let names_document =
+            has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList"));
+        let mut encodings = [Self::Json, Self::Yaml, Self::Protobuf].into_iter();
+        encodings.find(|encoding| names_document && clause.matches(encoding.format().media_type()))
+    }
+
+    const fn format(self) -> Format {
+        match self {
+            AggregatedEncoding::Json => Format::Json,
+            AggregatedEncoding::Yaml => Format::Yaml,
+            AggregatedEncoding::Protobuf => Format::Protobuf,
+        }
     }
 
     /// The answer in this encoding.

@@ -251,6 +251,26 @@ async fn everything_at_once_has_a_tag_that_is_compared_to_the_letter() {
 }
 
 #[tokio::test]
+async fn a_wildcard_may_name_everything_at_once() {
+    let router = discovery(&[shared(&["/v1/configmaps/ConfigMap", "apps/v1/a/A"])]);
+    let (any, of_applications) = (ALL.replace("application/json", "*/*"), ALL.replace("json", "*"));
+    for (path, accept, expected) in [
+        ("/api", &any, StatusCode::OK),
+        ("/apis", &any, StatusCode::OK),
+        ("/apis", &of_applications, StatusCode::OK),
+        // Below `/api` a route has to produce a media type that the header names.
+        ("/api", &of_applications, StatusCode::NOT_ACCEPTABLE),
+    ] {
+        let (code, headers, _) = get(&router, path, &[("accept", accept)]).await;
+        assert_eq!(code, expected, "{path} {accept}");
+        assert!(code != StatusCode::OK || headers["content-type"] == ALL);
+    }
+    let preferred = format!("{ALL};q=0.5, {}", ALL.replace("json", "yaml"));
+    let (_, headers, _) = get(&router, "/apis", &[("accept", &preferred)]).await;
+    assert_eq!(headers["content-type"], ALL.replace("json", "yaml"));
+}
+
+#[tokio::test]
 async fn older_forms_fall_back_to_the_plain_list() {
     let router = discovery(&[shared(&["apps/v1/a/A"])]);
     let older = ALL.replace("v2", "v2beta1") + ",application/json";
