@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
+use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, VARY};
-use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use tokio::sync::Semaphore;
 
@@ -20,10 +20,41 @@ pub(crate) const THRESHOLD: usize = 128 << 10;
 /// Bytes that the encoder of an answer takes: its window, hash chains and output.
 const ENCODER: usize = 320 << 10;
 
-/// True if a client accepts gzip: the header lists it without a quality.
+/// True if a client accepts gzip for objects: the header lists it without a quality.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    listed(headers).any(|encoding| encoding.trim() == "gzip")
+}
+
+/// True if a client accepts gzip, in any letters, with a quality above zero.
+pub(crate) fn accepts_some_gzip(headers: &HeaderMap) -> bool {
+    let accepted = qualities(headers).filter(|(encoding, _)| encoding.eq_ignore_ascii_case("gzip"));
+    accepted.last().is_some_and(|(_, quality)| quality > 0.0)
+}
+
+/// True if a client prefers gzip to an answer that is not compressed.
+pub(crate) fn prefers_gzip(headers: &HeaderMap) -> bool {
+    let quality_of = |wanted: &str| {
+        let accepted = qualities(headers).filter(|(encoding, _)| *encoding == wanted || *encoding == "*");
+        accepted.map(|(_, quality)| quality).fold(0.0, f64::max)
+    };
+    quality_of("gzip") > quality_of("identity")
+}
+
+/// The encodings that a client accepts, with their qualities. Those whose quality is no number are left out.
+fn qualities(headers: &HeaderMap) -> impl Iterator<Item = (&str, f64)> {
+    listed(headers).filter_map(|encoding| {
+        let mut parts = encoding.split(';').map(str::trim);
+        let name = parts.next()?;
+        match parts.find_map(|part| part.strip_prefix("q=")) {
+            None => Some((name, 1.0)),
+            Some(quality) => Some((name, quality.parse().ok()?)),
+        }
+    })
+}
+
+fn listed(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let header = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    header.is_some_and(|header| header.split(',').any(|encoding| encoding.trim() == "gzip"))
+    header.unwrap_or_default().split(',')
 }
 
 /// Compresses large answers, a few at a time. When all processors are busy compressing, the next answer is sent
@@ -43,18 +74,24 @@ impl Compression {
         }
     }
 
-    /// Compresses `response` if it is large enough, complete, and not compressed already.
+    /// Compresses `response` if it is large enough and not compressed already.
     pub(crate) fn compress(&self, response: &mut Response) {
         let headers = response.headers();
-        let fits = response.status() == StatusCode::OK
-            && response.body().size_hint().lower() > THRESHOLD as u64
-            && !headers.contains_key(CONTENT_ENCODING);
+        let fits = response.body().size_hint().lower() > THRESHOLD as u64 && !headers.contains_key(CONTENT_ENCODING);
         if !fits {
             return;
         }
         if self.gate.available_permits() == 0 {
             return;
         }
+        self.pack(response);
+        response
+            .headers_mut()
+            .append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+
+    /// Compresses `response`.
+    pub(crate) fn pack(&self, response: &mut Response) {
         let plain = std::mem::take(response.body_mut());
         // The compressed body does not know the size of the plain one.
         let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
@@ -68,7 +105,6 @@ impl Compression {
         let headers = response.headers_mut();
         headers.remove(CONTENT_LENGTH);
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     }
 }
 

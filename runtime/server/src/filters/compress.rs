@@ -5,9 +5,8 @@ use axum::response::Response;
 use super::{Exchange, Filter, Step};
 use crate::compression::{Compression, accepts_gzip};
 use crate::features::API_RESPONSE_COMPRESSION;
-use crate::request::Verb;
 
-/// Compresses large answers to reads of resources for clients that accept gzip.
+/// Compresses large objects and discovery documents for clients that accept gzip.
 #[derive(Clone, Debug)]
 pub struct Compress {
     compression: Compression,
@@ -29,8 +28,7 @@ impl Filter for Compress {
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let info = &exchange.ctx.info;
         exchange.gzip = exchange.ctx.features.has(&API_RESPONSE_COMPRESSION)
-            && info.is_resource()
-            && matches!(info.verb(), Verb::Get | Verb::List)
+            && (info.is_resource() || is_discovery(info.path()))
             && !info.is_long_running()
             && accepts_gzip(exchange.request.headers());
         Step::Continue
@@ -41,4 +39,10 @@ impl Filter for Compress {
             self.compression.compress(response);
         }
     }
+}
+
+/// True for the paths of discovery documents, if `path` is not that of a resource.
+fn is_discovery(path: &str) -> bool {
+    let root = path.trim_start_matches('/').split('/').next();
+    matches!(root, Some("api" | "apis"))
 }
