@@ -8,7 +8,9 @@ mod reader;
 mod transcode;
 mod writer;
 
-pub use planesmith_wire::protobuf::{DecodeError, Envelope, MAGIC, open, wrap};
+pub use planesmith_wire::protobuf::{
+    DecodeError, Envelope, MAGIC, WireType, open, wrap, write_bytes, write_message, write_tag, write_varint,
+};
 
 pub use list::{
     around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length, list_parts,

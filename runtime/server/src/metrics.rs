@@ -8,6 +8,7 @@ mod authorizers;
 mod configurations;
 mod current_label;
 mod encryption;
+mod exposition;
 mod flow_control;
 mod flow_readings;
 mod inventory;
@@ -30,7 +31,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use axum::response::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::HeaderName;
+use http::request::Parts;
 use planesmith_access::admission::Observer;
 use planesmith_access::authentication::TokenCacheObserver;
 use planesmith_access::authentication::service_account::TokenUses;
@@ -38,12 +40,12 @@ use planesmith_machinery::clock::{Clock, SystemClock};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
-use prometheus::proto::MetricFamily;
 use prometheus::{
-    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
 };
 
 use crate::audit::AuditMeter;
+use crate::compression::{Compression, prefers_gzip};
 use crate::in_flight::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
@@ -68,6 +70,9 @@ pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 pub use selection::MetricsSelection;
 pub use webhooks::{WebhookMetrics, WebhookOutcome, WebhookType};
+
+/// The header of answers with the time at which the process started, in seconds of Unix time.
+const PROCESS_START: HeaderName = HeaderName::from_static("process-start-time-unix");
 
 /// All metrics of a chain of servers.
 #[derive(Debug)]
@@ -98,6 +103,7 @@ pub struct Metrics {
     disabled: IntCounter,
     /// The metrics that are rendered; all until it is set.
     selection: OnceLock<MetricsSelection>,
+    compression: Compression,
     /// Locked while the metrics are rendered.
     showing: Mutex<()>,
     check_state: GaugeVec,
@@ -174,6 +180,7 @@ impl Metrics {
             storage: storage::StorageMetrics::new(&registry),
             disabled,
             selection: OnceLock::new(),
+            compression: Compression::new(),
             showing: Mutex::default(),
             in_flight,
             in_queue,
@@ -336,7 +343,7 @@ impl Metrics {
     }
 
     /// The answer at `/metrics`, with the state of flow control, if there is any.
-    pub(crate) fn answer(&self, in_flight: &InFlight, flows: Option<&FlowReadings>) -> Response {
+    pub(crate) fn answer(&self, request: &Parts, in_flight: &InFlight, flows: Option<&FlowReadings>) -> Response {
         // Two renderings at the same time would count refreshed values twice or miss them.
         let _alone = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
         let (reading, writing) = in_flight.counts();
@@ -352,20 +359,27 @@ impl Metrics {
         self.process.refresh();
         self.queues.refresh(Instant::now());
         self.storage.refresh(&self.requests.stored());
-        self.render(&self.registry)
+        self.render(request, &self.registry)
     }
 
     /// The answer at `/metrics/slis`.
-    pub(crate) fn answer_service_levels(&self) -> Response {
-        self.render(&self.service_levels)
+    pub(crate) fn answer_service_levels(&self, request: &Parts) -> Response {
+        self.render(request, &self.service_levels)
     }
 
-    fn render(&self, registry: &Registry) -> Response {
+    fn render(&self, request: &Parts, registry: &Registry) -> Response {
         let mut families = registry.gather();
         if let Some(selection) = self.selection.get() {
             selection.apply(&mut families);
         }
-        render(&families)
+        let mut response = exposition::respond(&request.headers, &families);
+        if prefers_gzip(&request.headers) {
+            self.compression.pack(&mut response);
+        }
+        response
+            .headers_mut()
+            .insert(PROCESS_START, self.process.start_time().into());
+        response
     }
 }
 
@@ -398,17 +412,6 @@ fn add(registry: &Registry, collector: impl Collector + 'static) {
     if let Err(error) = registry.register(Box::new(collector)) {
         tracing::warn!(%error, "a metric is not registered");
     }
-}
-
-fn render(families: &[MetricFamily]) -> Response {
-    let mut body = String::new();
-    if let Err(error) = TextEncoder::new().encode_utf8(families, &mut body) {
-        tracing::error!(%error, "metrics cannot be written");
-    }
-    let mut response = Response::new(body.into());
-    let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
-    response.headers_mut().insert(CONTENT_TYPE, media_type);
-    response
 }
 
 #[cfg(test)]

@@ -43,14 +43,17 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
         router = router.merge(flow_control_pages(control));
     }
     metrics.requests().set_inventory(Box::new(merged.tables.clone()));
-    let show = move || {
+    let show = move |request: Request<Body>| {
         let readings = flow_control.as_ref().map(|control| control.readings());
-        metrics.answer(&load.in_flight, readings.as_ref())
+        metrics.answer(&request.into_parts().0, &load.in_flight, readings.as_ref())
     };
-    router = router.route("/metrics", any(move || std::future::ready(show()))).route(
-        "/metrics/slis",
-        any(move || std::future::ready(slis.answer_service_levels())),
-    );
+    let show_service_levels = move |request: Request<Body>| slis.answer_service_levels(&request.into_parts().0);
+    router = router
+        .route("/metrics", any(move |request| std::future::ready(show(request))))
+        .route(
+            "/metrics/slis",
+            any(move |request| std::future::ready(show_service_levels(request))),
+        );
     paths.extend(["/metrics".to_owned(), "/metrics/slis".to_owned()]);
     router = router.merge(openapi::router(config.openapi.clone()));
     paths.extend([

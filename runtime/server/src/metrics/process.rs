@@ -14,6 +14,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// Resource usage of the process; refreshed when it is rendered. Stays zero where there is no `/proc`.
 #[derive(Debug)]
 pub(super) struct ProcessMetrics {
+    started: Gauge,
     cpu_seconds: Counter,
     resident_bytes: Gauge,
     virtual_bytes: Gauge,
@@ -52,6 +53,7 @@ impl ProcessMetrics {
         );
         max_memory.set(limit(&limits, "Max address space"));
         Self {
+            started,
             cpu_seconds,
             resident_bytes: gauge(registry, "process_resident_memory_bytes", "Memory in use, in bytes."),
             virtual_bytes: gauge(
@@ -62,6 +64,15 @@ impl ProcessMetrics {
             open_files: gauge(registry, "process_open_fds", "Open files and sockets."),
             threads: gauge(registry, "process_threads", "Threads of the operating system."),
         }
+    }
+
+    /// The time at which the process started, in seconds of Unix time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the time has whole seconds far below the limits of integers"
+    )]
+    pub(super) fn start_time(&self) -> i64 {
+        self.started.get() as i64
     }
 
     #[expect(clippy::cast_precision_loss, reason = "metrics are floating point numbers")]

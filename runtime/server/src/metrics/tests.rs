@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::Response;
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::BodyExt;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptions};
@@ -28,8 +29,14 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
     }
 }
 
+fn answer(metrics: &Metrics, request: http::request::Builder) -> Response {
+    let (request, ()) = request.body(()).unwrap().into_parts();
+    let in_flight = InFlight::new(InFlightLimits::default(), Heartbeats::default());
+    metrics.answer(&request, &in_flight, None)
+}
+
 async fn rendered(metrics: &Metrics) -> String {
-    let response = metrics.answer(&InFlight::new(InFlightLimits::default(), Heartbeats::default()), None);
+    let response = answer(metrics, Request::get("/metrics"));
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 
@@ -116,6 +123,25 @@ async fn the_process_is_shown() {
     ] {
         let line = text.lines().find(|line| line.starts_with(name)).unwrap();
         assert!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() >= 0.0);
+    }
+}
+
+#[test]
+fn answers_are_compressed_for_clients_that_prefer_it() {
+    for (accepted, expected) in [
+        ("gzip", true),
+        ("gzip;q=0.5, identity;q=0.4", true),
+        ("gzip, identity", false),
+        ("gzip, *", false),
+        ("gzip;q=0", false),
+        ("deflate", false),
+    ] {
+        let request = Request::get("/metrics").header("accept-encoding", accepted);
+        let response = answer(&Metrics::default(), request);
+        let headers = response.headers();
+        assert_eq!(headers.contains_key("content-encoding"), expected, "{accepted}");
+        let started: u64 = headers["process-start-time-unix"].to_str().unwrap().parse().unwrap();
+        assert!(started > 0);
     }
 }
 
