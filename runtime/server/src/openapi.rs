@@ -4,6 +4,7 @@
 //! computed on first use, so that an unused document is neither read nor cached.
 
 mod adapt;
+mod conditions;
 mod document;
 mod endpoints;
 mod gnostic;

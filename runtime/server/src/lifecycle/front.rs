@@ -8,7 +8,7 @@ use axum::response::Response;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_LENGTH;
-use http::{Method, Request};
+use http::{Method, Request, StatusCode};
 use http_body::Body as _;
 use planesmith_machinery::feature::Features;
 
@@ -44,6 +44,10 @@ impl Front {
         unread.drain().await;
         if is_head {
             answer.response = without_body(answer.response);
+        }
+        if answer.response.status() == StatusCode::NOT_MODIFIED {
+            // The router adds that of the empty body, which is not that of the client's copy.
+            answer.response.headers_mut().remove(CONTENT_LENGTH);
         }
         answer
     }

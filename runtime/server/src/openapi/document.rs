@@ -2,25 +2,27 @@
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use http::StatusCode;
 use http::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
+    ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, LAST_MODIFIED, VARY,
 };
 use http::request::Parts;
-use http::{Method, StatusCode};
 use jiff::Timestamp;
 use ring::digest::{SHA512, digest};
 
 use super::Source;
-use crate::compression::accepts_gzip;
+use super::conditions::{self, Selected, State};
+use crate::compression::accepts_some_gzip;
+use crate::response;
 use crate::sending::RetainedMemory;
 
 /// Smaller documents are not compressed.
@@ -110,39 +112,70 @@ impl OpenApiDocument {
         self.hash.get_or_init(|| hash_of(&bytes.unwrap_or_default()))
     }
 
-    /// The document, or 304 when the client's copy is current.
+    /// The document, the part of it that the client requests, or 304 when the client's copy is current.
     ///
-    /// `hash` identifies the state of the document; for another encoding it is that of the JSON form.
-    pub(super) fn answer(&self, request: &Parts, media_type: &'static str, hash: &str, compress: bool) -> Response {
-        let tag = format!("\"{hash}\"");
-        let modified = http_date(self.changed);
-        let mut response = Response::default();
-        if has_copy(request, &tag, &modified) {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-        } else {
-            let gzip = compress && accepts_gzip(&request.headers) && self.size() >= WORTH_COMPRESSING;
-            if gzip {
-                response
-                    .headers_mut()
-                    .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            }
-            if gzip {
-                // All clients share the bytes.
-                response.extensions_mut().insert(RetainedMemory::new(0));
-            }
-            *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
-            response
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-        }
+    /// `hash` identifies the state of the document; for another encoding it is that of the JSON form. An answer without one has
+    /// no entity tag.
+    pub(super) fn answer(
+        &self,
+        request: &Parts,
+        media_type: &'static str,
+        hash: Option<&str>,
+        compress: bool,
+    ) -> Response {
+        let tag = hash.map(|hash| format!("\"{hash}\""));
+        let state = State {
+            tag: tag.as_deref(),
+            changed: self.changed,
+        };
+        let mut response = match state.select(request) {
+            Selected::NotModified => empty(StatusCode::NOT_MODIFIED, None),
+            Selected::Failed => empty(StatusCode::PRECONDITION_FAILED, Some(media_type)),
+            Selected::Part(range) => match conditions::part(range, self.size()) {
+                Ok(Some(bytes)) => self.part(media_type, bytes),
+                Ok(None) => self.whole(request, media_type, compress),
+                Err(refusal) => *refusal,
+            },
+            Selected::Whole => self.whole(request, media_type, compress),
+        };
+        let code = response.status();
         let headers = response.headers_mut();
         if compress {
             headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
         }
-        for (name, value) in [(ETAG, tag), (LAST_MODIFIED, modified)] {
-            if let Ok(value) = HeaderValue::try_from(value) {
+        if code == StatusCode::RANGE_NOT_SATISFIABLE {
+            return response;
+        }
+        // The tag alone tells that a copy is current.
+        let has_date = tag.is_none() || code != StatusCode::NOT_MODIFIED;
+        let modified = has_date.then(|| state.last_modified());
+        for (name, value) in [(LAST_MODIFIED, modified), (ETAG, tag)] {
+            if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
                 headers.insert(name, value);
             }
+        }
+        response
+    }
+
+    fn whole(&self, request: &Parts, media_type: &'static str, compress: bool) -> Response {
+        let gzip = compress && accepts_some_gzip(&request.headers) && self.size() >= WORTH_COMPRESSING;
+        let body = if gzip { self.compressed() } else { self.bytes() };
+        let mut response = content(StatusCode::OK, media_type, body);
+        if gzip {
+            response
+                .headers_mut()
+                .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            // All clients share the bytes.
+            response.extensions_mut().insert(RetainedMemory::new(0));
+        }
+        response
+    }
+
+    fn part(&self, media_type: &'static str, bytes: Range<usize>) -> Response {
+        let place = format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.size());
+        let mut response = content(StatusCode::PARTIAL_CONTENT, media_type, self.bytes().slice(bytes));
+        if let Ok(place) = HeaderValue::try_from(place) {
+            response.headers_mut().insert(CONTENT_RANGE, place);
         }
         response
     }
@@ -190,21 +223,21 @@ fn hash_of(bytes: &[u8]) -> String {
     hash
 }
 
-/// True if the client's copy is current, by its tag or else by its date.
-fn has_copy(request: &Parts, tag: &str, modified: &str) -> bool {
-    if !matches!(request.method, Method::GET | Method::HEAD) {
-        return false;
-    }
-    let header = |name| request.headers.get(name).and_then(|value| value.to_str().ok());
-    if let Some(known) = header(&IF_NONE_MATCH) {
-        let mut known = known.split(',').map(str::trim);
-        return known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag);
-    }
-    // A client returns the date that it received, so comparing the text is enough.
-    header(&IF_MODIFIED_SINCE) == Some(modified)
+fn content(code: StatusCode, media_type: &'static str, body: Bytes) -> Response {
+    let mut response = response::bytes(code, media_type, body);
+    response
+        .headers_mut()
+        .insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    response
 }
 
-/// A date in HTTP's format.
-fn http_date(time: Timestamp) -> String {
-    time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+fn empty(code: StatusCode, media_type: Option<&'static str>) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = code;
+    if let Some(media_type) = media_type {
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
+    response
 }

@@ -12,11 +12,11 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderValue, LO
 use http::request::Parts;
 use http::{Request, StatusCode};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
-use planesmith_machinery::sorting::sort_by;
 use serde_json::json;
 
 use super::document::OpenApiDocument;
 use super::{OpenApi, Source, gnostic};
+use crate::negotiation::clauses;
 use crate::request::Query;
 
 const JSON: &str = "application/json";
@@ -44,8 +44,10 @@ async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
         &[(JSON, JSON), (V2_PROTOBUF, V2_PROTOBUF), (V2_PROTOBUF_OLD, V2_PROTOBUF)],
     );
     let mut response = match form {
-        Some(JSON) => json.answer(&request, JSON, json.hash(), true),
-        Some(form) => json.protobuf(v2_in_protobuf).answer(&request, form, json.hash(), true),
+        Some(JSON) => json.answer(&request, JSON, Some(json.hash()), true),
+        Some(form) => json
+            .protobuf(v2_in_protobuf)
+            .answer(&request, form, Some(json.hash()), true),
         None => empty(StatusCode::NOT_ACCEPTABLE),
     };
     response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
@@ -65,12 +67,7 @@ async fn v3_index(State(openapi): State<OpenApi>, request: Request<Body>) -> Res
         Source::Ready(json!({ "paths": paths }).to_string().into()),
         openapi.clock.now(),
     );
-    index.answer(
-        &request.into_parts().0,
-        "text/plain; charset=utf-8",
-        index.hash(),
-        false,
-    )
+    index.answer(&request.into_parts().0, "text/plain; charset=utf-8", None, false)
 }
 
 async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response {
@@ -82,7 +79,9 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
     };
     let offers = [(JSON, JSON), (V3_PROTOBUF, V3_PROTOBUF), (V3_PROTOBUF_OLD, V3_PROTOBUF)];
     let Some(form) = form(&request, &offers) else {
-        return empty(StatusCode::NOT_ACCEPTABLE);
+        let mut response = empty(StatusCode::NOT_ACCEPTABLE);
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        return response;
     };
     let query = Query::new(request.uri.query().unwrap_or_default());
     let wanted = query.first("hash").filter(|hash| !hash.is_empty());
@@ -97,10 +96,10 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
                 .insert(CONTENT_TYPE, HeaderValue::from_static(form));
             response
         }
-        _ if form == JSON => document.answer(&request, form, document.hash(), false),
+        _ if form == JSON => document.answer(&request, form, Some(document.hash()), false),
         _ => document
             .protobuf(v3_in_protobuf)
-            .answer(&request, form, document.hash(), false),
+            .answer(&request, form, Some(document.hash()), false),
     };
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
@@ -131,29 +130,10 @@ fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok())
         .filter(|header| !header.is_empty());
-    let mut ranges: Vec<(&str, f64)> = header.unwrap_or("*/*").split(',').map(range).collect();
-    // Equal qualities keep their order, except that wildcards come last.
-    sort_by(&mut ranges, |left, right| {
-        let wild = |range: &str| range.matches('*').count();
-        right.1.total_cmp(&left.1).then(wild(left.0).cmp(&wild(right.0)))
-    });
-    ranges.into_iter().find_map(|(range, _)| {
-        let (group, name) = range.split_once('/')?;
-        let fits = |offer: &str| {
-            let offer = offer.split_once('/');
-            offer.is_some_and(|offer| group == "*" || group == offer.0)
-                && offer.is_some_and(|offer| name == "*" || name == offer.1)
-        };
-        offers.iter().find(|(offer, _)| fits(offer)).map(|(_, form)| *form)
+    clauses(header.unwrap_or("*/*")).iter().find_map(|clause| {
+        let mut offers = offers.iter();
+        offers.find(|(offer, _)| clause.covers(offer)).map(|(_, form)| *form)
     })
-}
-
-/// A media range without its parameters, and its quality.
-fn range(text: &str) -> (&str, f64) {
-    let mut parts = text.split(';').map(str::trim);
-    let range = parts.next().unwrap_or_default();
-    let quality = parts.find_map(|parameter| parameter.strip_prefix("q="));
-    (range, quality.and_then(|quality| quality.parse().ok()).unwrap_or(1.0))
 }
 
 fn v2_in_protobuf(json: &[u8]) -> Vec<u8> {
