@@ -119,3 +119,6 @@ impl std::fmt::Debug for Routes {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,6 +69,7 @@ async fn answer(State(resources): State<Resources>, request: Request<Body>) -> R
             Found::Handler(handler) => return handler.serve(ctx, request).await,
             Found::Version(handler) => return handler.serve(ctx, request).await,
             Found::Document(document) => return document.answer(&request.into_parts().0),
+            Found::DocumentAbove(document) => return document.answer_above(&request.into_parts().0),
             Found::Elsewhere => continue,
             Found::Refused(error) => error,
             Found::OtherMethod => ApiError::method_not_allowed(),

@@ -31,6 +31,8 @@ pub struct RequestInfo {
     subresource: Span,
     rest: Span,
     selected_name: Option<Box<str>>,
+    /// The verb that is a part of the path.
+    path_verb: Option<Verb>,
 }
 
 /// A range of the path. Paths are bounded by the listener's header limit, far below 4 GiB.
@@ -81,6 +83,7 @@ impl RequestInfo {
             subresource: Span::default(),
             rest: Span::default(),
             selected_name: None,
+            path_verb: None,
         };
         info.read_path();
         if info.is_resource && info.name.range().is_empty() {
@@ -135,6 +138,7 @@ impl RequestInfo {
             } else {
                 Verb::Watch
             };
+            self.path_verb = Some(self.verb);
             parts.next();
         }
         if parts.peek() == "namespaces" && parts.count() > 1 {
@@ -180,6 +184,12 @@ impl RequestInfo {
     #[must_use]
     pub fn verb(&self) -> Verb {
         self.verb
+    }
+
+    /// The verb that the path contains instead of a method or parameter, as old clients send it.
+    #[must_use]
+    pub fn path_verb(&self) -> Option<Verb> {
+        self.path_verb
     }
 
     /// The verb in rules and messages; for a path that is not a resource, it is the method in lower case.

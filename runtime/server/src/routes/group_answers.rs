@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use http::Method;
 use planesmith_machinery::group_version::GroupResource;
-use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiError;
 
 use super::ResourceHandler;
-use super::table::{Found, Refusal};
-use crate::discovery::ServedResource;
+use super::table::{Found, Refusal, is_everywhere};
+use crate::discovery::{Document, ServedResource, ServedSubresource};
 use crate::request::{RequestInfo, Verb};
 
 /// The answers of a group to requests that none of its resources admits.
@@ -17,19 +16,55 @@ pub(super) trait GroupAnswers: Sync {
     /// The result for a version or resource that the group does not have.
     fn unknown(&self) -> Found;
 
+    /// True if the paths of a resource that is at the right place include that of a request.
+    fn has_path(&self, facts: &ServedResource, info: &RequestInfo) -> bool;
+
+    /// True if the verb of a request may come with its method.
+    fn has_method(&self, info: &RequestInfo) -> bool;
+
+    /// The result for the path of a version's discovery document.
+    fn document(&self, info: &RequestInfo, document: Arc<Document>) -> Found;
+
     /// The result for a request that the resource of `handler` refuses.
     fn refused(&self, handler: &Arc<dyn ResourceHandler>, info: &RequestInfo, refusal: Refusal) -> Found;
 }
 
-/// A group that this server alone serves: the declared ones.
+/// A group that this server alone serves: the declared ones. It has a route for each path and method.
 pub(super) struct ExclusiveGroup;
 
-/// A group that other servers may serve, too: those of custom resources.
+/// A group that other servers may serve, too: those of custom resources. One handler answers for all paths of its
+/// resources, by the verb of a request alone.
 pub(super) struct OpenGroup;
 
 impl GroupAnswers for ExclusiveGroup {
     fn unknown(&self) -> Found {
         Found::Nothing
+    }
+
+    fn has_path(&self, facts: &ServedResource, info: &RequestInfo) -> bool {
+        let has_rest =
+            |subresource: &ServedSubresource| subresource.open_ended && subresource.name == info.subresource();
+        (info.path_name().is_empty() || !is_everywhere(facts, info))
+            && (info.rest().is_empty() || facts.subresources.iter().any(has_rest))
+            && match info.path_verb() {
+                None => true,
+                Some(verb) => info.subresource().is_empty() && facts.verbs.contains(&verb),
+            }
+    }
+
+    fn has_method(&self, info: &RequestInfo) -> bool {
+        match *info.method() {
+            Method::HEAD => false,
+            Method::GET => true,
+            _ => info.verb() != Verb::Watch,
+        }
+    }
+
+    fn document(&self, info: &RequestInfo, document: Arc<Document>) -> Found {
+        match *info.method() {
+            Method::GET => Found::Document(document),
+            _ => Found::OtherMethod,
+        }
     }
 
     fn refused(&self, _: &Arc<dyn ResourceHandler>, _: &RequestInfo, refusal: Refusal) -> Found {
@@ -45,22 +80,30 @@ impl GroupAnswers for OpenGroup {
         Found::Elsewhere
     }
 
-    /// Refuses in the words of the handler of custom resources, which answers for all paths of its resources.
+    fn has_path(&self, facts: &ServedResource, info: &RequestInfo) -> bool {
+        !is_everywhere(facts, info) || matches!(info.verb(), Verb::List | Verb::Watch)
+    }
+
+    fn has_method(&self, _: &RequestInfo) -> bool {
+        true
+    }
+
+    fn document(&self, _: &RequestInfo, document: Arc<Document>) -> Found {
+        Found::DocumentAbove(document)
+    }
+
+    /// Refuses in the words of the handler of custom resources.
     fn refused(&self, handler: &Arc<dyn ResourceHandler>, info: &RequestInfo, refusal: Refusal) -> Found {
         let facts = handler.facts();
         if matches!(refusal, Refusal::OtherMethod) && is_named_create(facts, info) {
             return Found::Handler(Arc::clone(handler));
         }
         let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
-        let is_everywhere = facts.scope == Scope::Namespaced && info.namespace().is_empty();
         let knows = |name: &str| facts.subresources.iter().any(|subresource| subresource.name == name);
         match (refusal, info.subresource()) {
-            _ if is_everywhere || info.verb() == Verb::Proxy => Found::Elsewhere,
+            _ if !self.has_path(facts, info) => self.unknown(),
             (_, wanted) if !wanted.is_empty() && !knows(wanted) => {
                 Found::Refused(ApiError::not_found(&resource, info.path_name()))
-            }
-            (Refusal::OtherMethod, _) if *info.method() == Method::HEAD || info.verb() == Verb::Watch => {
-                Found::OtherMethod
             }
             (Refusal::OtherMethod, "") if matches!(info.verb(), Verb::Update | Verb::Patch) => {
                 Found::Refused(ApiError::bad_request("name must be provided"))

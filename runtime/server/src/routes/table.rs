@@ -50,6 +50,8 @@ pub(crate) enum Found {
     Version(Arc<dyn VersionHandler>),
     /// The path is that of a version's discovery document.
     Document(Arc<Document>),
+    /// The same, negotiated like the documents above the APIs.
+    DocumentAbove(Arc<Document>),
     /// The request is refused with this error.
     Refused(ApiError),
     /// The path exists, but not for this method.
@@ -166,7 +168,7 @@ impl RouteTable {
         let Some(handler) = version.resources.get(info.resource()) else {
             return group.answers.unknown();
         };
-        match admits(handler.facts(), info) {
+        match admits(handler.facts(), info, group.answers) {
             Ok(()) => Found::Handler(Arc::clone(handler)),
             Err(refusal) => group.answers.refused(handler, info, refusal),
         }
@@ -186,8 +188,7 @@ impl RouteTable {
         };
         match group.version(version) {
             Some(VersionRoutes { claim: Some(claim), .. }) => Found::Version(Arc::clone(claim)),
-            Some(_) if *info.method() != Method::GET => Found::OtherMethod,
-            Some(version) => Found::Document(version.document(group_name)),
+            Some(version) => group.answers.document(info, version.document(group_name)),
             None => group.answers.unknown(),
         }
     }
@@ -238,21 +239,19 @@ pub(super) enum Refusal {
     NoSuchPath,
 }
 
-/// Checks that a resource has the path of a request, and supports its method.
-fn admits(facts: &ServedResource, info: &RequestInfo) -> Result<(), Refusal> {
+/// Checks that a resource of a group with `answers` has the path of a request, and supports its method.
+fn admits(facts: &ServedResource, info: &RequestInfo, answers: &dyn GroupAnswers) -> Result<(), Refusal> {
     const OF_COLLECTION: [Verb; 4] = [Verb::List, Verb::Watch, Verb::Create, Verb::DeleteCollection];
     const OF_OBJECT: [Verb; 4] = [Verb::Get, Verb::Update, Verb::Patch, Verb::Delete];
     let name = info.path_name();
-    let namespaced = !info.namespace().is_empty() && !info.is_namespace();
-    let everywhere = facts.scope == Scope::Namespaced && !namespaced;
-    let is_misplaced = facts.scope == Scope::Cluster && (namespaced || info.is_below_namespace());
-    if is_misplaced || (everywhere && !name.is_empty()) || info.verb() == Verb::Proxy {
+    let everywhere = is_everywhere(facts, info);
+    let is_misplaced = facts.scope == Scope::Cluster && (is_namespaced(info) || info.is_below_namespace());
+    if is_misplaced || !answers.has_path(facts, info) {
         return Err(Refusal::NoSuchPath);
     }
     let allowed = |verbs: &[Verb], possible: &[Verb]| match () {
         () if !possible.iter().any(|verb| verbs.contains(verb)) => Err(Refusal::NoSuchPath),
-        () if *info.method() == Method::HEAD => Err(Refusal::OtherMethod),
-        () if info.verb() == Verb::Watch && *info.method() != Method::GET => Err(Refusal::OtherMethod),
+        () if !answers.has_method(info) => Err(Refusal::OtherMethod),
         () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Ok(()),
         () if facts.hidden_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Ok(()),
         // Lists that cannot be watched report that themselves.
@@ -266,10 +265,19 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Result<(), Refusal> {
         (_, "") => allowed(&facts.verbs, &OF_OBJECT),
         (_, wanted) => match facts.subresources.iter().find(|subresource| subresource.name == wanted) {
             Some(subresource) if subresource.open_ended => Ok(()),
-            Some(subresource) if info.rest().is_empty() => allowed(&subresource.verbs, &subresource.verbs),
-            _ => Err(Refusal::NoSuchPath),
+            Some(subresource) => allowed(&subresource.verbs, &subresource.verbs),
+            None => Err(Refusal::NoSuchPath),
         },
     }
+}
+
+fn is_namespaced(info: &RequestInfo) -> bool {
+    !info.namespace().is_empty() && !info.is_namespace()
+}
+
+/// True for a request about a namespaced resource that names no namespace.
+pub(super) fn is_everywhere(facts: &ServedResource, info: &RequestInfo) -> bool {
+    facts.scope == Scope::Namespaced && !is_namespaced(info)
 }
 
 impl std::fmt::Debug for RouteTable {
@@ -285,7 +293,7 @@ impl std::fmt::Debug for Found {
         match self {
             Found::Handler(handler) => f.debug_tuple("Handler").field(&handler.facts().plural).finish(),
             Found::Version(_) => f.write_str("Version"),
-            Found::Document(document) => document.fmt(f),
+            Found::Document(document) | Found::DocumentAbove(document) => document.fmt(f),
             Found::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
             Found::OtherMethod => f.write_str("OtherMethod"),
             Found::Nothing => f.write_str("Nothing"),
