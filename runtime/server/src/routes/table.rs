@@ -156,7 +156,12 @@ impl RouteTable {
     /// The handler of a request for a resource.
     #[must_use]
     pub(crate) fn find(&self, info: &RequestInfo) -> Found {
-        let Some(group) = self.groups.get(info.group()) else {
+        let group = match (info.prefix(), info.group()) {
+            // The group without a name has a path of its own.
+            ("apis", "") => None,
+            (_, group) => self.groups.get(group),
+        };
+        let Some(group) = group else {
             return Found::Elsewhere;
         };
         let Some(version) = group.version(info.version()) else {
@@ -179,7 +184,7 @@ impl RouteTable {
         let mut parts = info.path().trim_matches('/').split('/');
         let group = match parts.next() {
             Some("api") => Some(""),
-            Some("apis") => parts.next(),
+            Some("apis") => parts.next().filter(|group| !group.is_empty()),
             _ => None,
         };
         let version = parts.next().unwrap_or_default();

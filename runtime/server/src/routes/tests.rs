@@ -110,3 +110,9 @@ fn custom_resources_are_routed_by_verb_alone() {
     check("GET /apis/ex.com/v1/proxy/foos", "Elsewhere");
     check("POST /apis/ex.com/v1", "DocumentAbove");
 }
+
+#[test]
+fn the_group_without_a_name_has_a_path_of_its_own() {
+    check("GET /apis//v1/pods", "Elsewhere");
+    check("GET /apis//v1", "Elsewhere");
+}
