@@ -269,7 +269,10 @@ fn admits(facts: &ServedResource, info: &RequestInfo, answers: &dyn GroupAnswers
         (_, "") if info.verb() == Verb::Watch => allowed(&facts.verbs, &[Verb::Watch]),
         (_, "") => allowed(&facts.verbs, &OF_OBJECT),
         (_, wanted) => match facts.subresources.iter().find(|subresource| subresource.name == wanted) {
-            Some(subresource) if subresource.open_ended => Ok(()),
+            Some(subresource) if subresource.open_ended => match info.verb() {
+                Verb::Unknown if *info.method() != Method::OPTIONS => Err(Refusal::OtherMethod),
+                _ => Ok(()),
+            },
             Some(subresource) => allowed(&subresource.verbs, &subresource.verbs),
             None => Err(Refusal::NoSuchPath),
         },

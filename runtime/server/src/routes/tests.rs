@@ -87,6 +87,8 @@ fn declared_resources_have_a_route_for_each_method() {
     check("GET /api/v1/namespaces/a/reviews?watch=1", "OtherMethod");
     check("GET /api/v1/proxy/namespaces/a/pods/p", "Nothing");
     check("HEAD /api/v1/namespaces/a/pods/p/proxy/x", "get pods");
+    check("OPTIONS /api/v1/namespaces/a/pods/p/proxy/x", " pods");
+    check("TRACE /api/v1/namespaces/a/pods/p/proxy/x", "OtherMethod");
     check("GET /api/v1", "Document");
     check("HEAD /api/v1", "OtherMethod");
 }
