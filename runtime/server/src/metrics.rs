@@ -28,7 +28,7 @@ mod token_uses;
 mod webhooks;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use axum::response::Response;
 use http::header::HeaderName;
@@ -223,6 +223,11 @@ impl Metrics {
 
     pub(crate) fn access(&self) -> &AccessMetrics {
         &self.access
+    }
+
+    /// Records the remaining lifetime of the trusted certificate of a request, which expires at `not_after`.
+    pub(crate) fn observe_certificate(&self, not_after: SystemTime) {
+        self.access.certificate(not_after, self.clock.now());
     }
 
     /// Counts audit events.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::response::Response;
 use http::header::{AUTHORIZATION, CONNECTION, HeaderValue};
 use planesmith_access::authentication::{
-    AuthenticationResult, Authenticator, Credentials, Identity, forget_all, ignores_token,
+    AuthenticationResult, Authenticator, ClientCertificate, Credentials, Identity, forget_all, ignores_token,
 };
 use planesmith_access::outcome::Outcome;
 use planesmith_machinery::status::ApiError;
@@ -67,6 +67,9 @@ impl Authentication {
     fn conclude(&self, exchange: &mut Exchange, verdict: AuthenticationResult, begin: Instant) -> Option<Response> {
         let (access, took) = (self.metrics.access(), begin.elapsed());
         exchange.ctx.timeline.add(Stage::Authentication, begin, took);
+        if let Some(ClientCertificate::Trusted { not_after, .. }) = &exchange.connection.certificate {
+            self.metrics.observe_certificate(*not_after);
+        }
         match verdict {
             AuthenticationResult::User(Identity { user, remarks }) => {
                 access.authenticated(Judged::Valid, took);

@@ -1,6 +1,6 @@
 //! Metrics of authentication and authorization.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use prometheus::{Histogram, HistogramVec, IntCounter, Registry};
 
@@ -14,6 +14,24 @@ fn seconds() -> Vec<f64> {
 /// kube-apiserver's buckets for the time in filters, in seconds.
 const FILTER_SECONDS: [f64; 13] = [
     0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0,
+];
+
+/// kube-apiserver's buckets for the remaining lifetime of certificates, in seconds: from half an hour to a year.
+const REMAINING_SECONDS: [f64; 14] = [
+    0.0,
+    1_800.0,
+    3_600.0,
+    7_200.0,
+    21_600.0,
+    43_200.0,
+    86_400.0,
+    172_800.0,
+    345_600.0,
+    604_800.0,
+    2_592_000.0,
+    7_776_000.0,
+    15_552_000.0,
+    31_104_000.0,
 ];
 
 /// Users that are counted by name; all others share one label.
@@ -57,6 +75,7 @@ pub(crate) struct AccessMetrics {
     authentications: [Outcome; 3],
     authorizations: [Outcome; 4],
     users: [IntCounter; 7],
+    remaining_lifetime: Histogram,
     authentication_filter: Histogram,
     authorization_filter: Histogram,
 }
@@ -110,6 +129,13 @@ impl AccessMetrics {
             &FILTER_SECONDS,
             &["filter"],
         );
+        let remaining_lifetime = histograms(
+            registry,
+            "apiserver_client_certificate_expiration_seconds",
+            "Time until the certificate expires with which a request is authenticated, in seconds.",
+            &REMAINING_SECONDS,
+            &[],
+        );
         let outcome = |attempts: &prometheus::IntCounterVec, seconds: &HistogramVec, result: &str| Outcome {
             attempts: attempts.with_label_values(&[result]),
             seconds: seconds.with_label_values(&[result]),
@@ -119,6 +145,7 @@ impl AccessMetrics {
             authorizations: ["allowed", "denied", "no-opinion", "error"]
                 .map(|result| outcome(&decisions, &decided, result)),
             users: USERS.map(|user| users.with_label_values(&[user])),
+            remaining_lifetime: remaining_lifetime.with_label_values(&[] as &[&str]),
             authentication_filter: filters.with_label_values(&["authentication"]),
             authorization_filter: filters.with_label_values(&["authorization"]),
         }
@@ -128,6 +155,15 @@ impl AccessMetrics {
     pub(crate) fn authenticated(&self, credentials: Credentials, took: Duration) {
         self.authentications[credentials as usize].count(took);
         self.authentication_filter.observe(took.as_secs_f64());
+    }
+
+    /// Records that a request came with a trusted certificate that expires at `not_after`, or has expired.
+    pub(crate) fn certificate(&self, not_after: SystemTime, now: SystemTime) {
+        let remaining = match not_after.duration_since(now) {
+            Ok(remaining) => remaining.as_secs_f64(),
+            Err(expired) => -expired.duration().as_secs_f64(),
+        };
+        self.remaining_lifetime.observe(remaining);
     }
 
     /// Counts a request of a user.

@@ -1,8 +1,10 @@
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use axum::response::Response;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::BodyExt;
+use planesmith_machinery::clock::ManualClock;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptions};
 
@@ -110,6 +112,20 @@ async fn alarms_of_the_store_are_shown_while_they_are_raised() {
         for line in [&*no_space, "planesmith_storage_alarm{kind=\"settling\"} 0"] {
             assert!(text.contains(line), "{line}\n{text}");
         }
+    }
+}
+
+#[tokio::test]
+async fn the_lifetimes_of_certificates_are_shown() {
+    let clock = Arc::new(ManualClock::new(0));
+    let metrics = Metrics::new(clock);
+    for seconds in [0, 3600, 5000] {
+        metrics.observe_certificate(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    }
+    let text = rendered(&metrics).await;
+    for (bound, count) in [("0", 1), ("3600", 2), ("7200", 3), ("+Inf", 3)] {
+        let line = format!("apiserver_client_certificate_expiration_seconds_bucket{{le=\"{bound}\"}} {count}\n");
+        assert!(text.contains(&line), "{line}\n{text}");
     }
 }
 
