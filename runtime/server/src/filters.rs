@@ -85,7 +85,7 @@ use crate::failure;
 use crate::flow_control::Flow;
 use crate::in_flight::Permit;
 use crate::metrics::LabelSource;
-use crate::request::Context;
+use crate::request::{Context, routed};
 use crate::response;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
@@ -286,6 +286,9 @@ impl Filters {
             }
         }
         let mut request = std::mem::take(&mut exchange.request);
+        if let Some(uri) = routed(request.uri(), &exchange.ctx.info) {
+            *request.uri_mut() = uri;
+        }
         request.extensions_mut().insert(exchange.ctx.clone());
         let answer = within(exchange.ctx.deadline, handler.clone().call(request)).await?;
         Ok(answer.unwrap_or_else(|never| match never {}))

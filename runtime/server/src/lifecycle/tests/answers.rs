@@ -52,6 +52,12 @@ async fn requests_reach_the_handler_with_what_they_ask() {
 }
 
 #[tokio::test]
+async fn encoded_paths_are_those_of_their_characters() {
+    check("GET /livez/pin%67", "200 ok").await;
+    check("GET /%61pi/v1/namespaces/n/echoes/a", "200 get echoes a").await;
+}
+
+#[tokio::test]
 async fn an_unknown_path_of_a_served_group_is_a_status() {
     check("GET /api/v1/nope", NOT_FOUND).await;
     check("GET /api/v2", NOT_FOUND).await;
