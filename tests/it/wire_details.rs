@@ -241,3 +241,17 @@ async fn health_checks_have_the_names_that_probes_of_kube_apiserver_expect() {
         }
     }
 }
+
+#[tokio::test]
+async fn documents_about_tokens_have_the_paths_of_a_web_service() {
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home, &[]).await;
+    for path in ["/.well-known/openid-configuration", "/openid/v1/jwks"] {
+        for same in [path.to_owned(), format!("{path}/")] {
+            connection.get(&same).await.unwrap().expect(200).unwrap();
+        }
+        let below = connection.get(&format!("{path}/x")).await.unwrap().expect(404).unwrap();
+        let message = &below.json().unwrap()["message"];
+        assert_eq!(message, "the server could not find the requested resource", "{path}");
+    }
+}

@@ -26,7 +26,7 @@ pub struct ApiServer {
     /// In the order in which they are searched.
     tables: Vec<SharedTable>,
     paths: Vec<(String, MethodRouter)>,
-    unlisted_paths: Vec<(&'static str, MethodRouter)>,
+    unlisted_paths: Vec<(String, MethodRouter)>,
     start_hooks: Vec<Hook>,
     stop_hooks: Vec<Hook>,
     checks: Vec<HealthCheck>,
@@ -99,11 +99,10 @@ impl ApiServer {
         self
     }
 
-    /// As [`with_path`](Self::with_path), for a path that kube-apiserver does not have: the list at `/` is that of
-    /// kube-apiserver.
+    /// As [`with_path`](Self::with_path), for a path that the list at `/` of kube-apiserver does not have.
     #[must_use]
-    pub fn with_unlisted_path(mut self, path: &'static str, handler: MethodRouter) -> Self {
-        self.unlisted_paths.push((path, handler));
+    pub fn with_unlisted_path(mut self, path: impl Into<String>, handler: MethodRouter) -> Self {
+        self.unlisted_paths.push((path.into(), handler));
         self
     }
 
@@ -155,7 +154,7 @@ impl ApiServer {
         };
         if !self.paths.is_empty() || !self.unlisted_paths.is_empty() {
             let unlisted = self.unlisted_paths.into_iter();
-            let mut own = unlisted.fold(Router::new(), |own, (path, handler)| own.route(path, handler));
+            let mut own = unlisted.fold(Router::new(), |own, (path, handler)| own.route(&path, handler));
             for (path, handler) in self.paths {
                 own = own.route(&path, handler);
                 merged.paths.push(path);

@@ -133,6 +133,14 @@ where
     })
 }
 
+/// A route for the paths below a document of kube-apiserver's web services, which have no other one.
+pub fn no_route() -> MethodRouter {
+    any(|request: Request<Body>| {
+        let (request, _) = request.into_parts();
+        std::future::ready(failure(&request, &ApiError::path_not_found()))
+    })
+}
+
 /// The answer to a request that failed, in an encoding that its client accepts if there is one.
 #[must_use]
 pub fn failure(request: &Parts, error: &ApiError) -> Response {

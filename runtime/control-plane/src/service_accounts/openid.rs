@@ -47,10 +47,17 @@ pub(crate) fn with_openid(
         media_type: KEYS_TYPE,
         write: Arc::new(move || key_set(ring.public()).to_string()),
     };
-    let route = |document: Document| response::get_only(move |request| document.answer(&request.headers));
+    let server = with_document(server, CONFIGURATION_PATH, configuration);
+    with_document(server, KEYS_PATH, keys)
+}
+
+/// Serves `document` at `path`, which may end with a slash.
+fn with_document(server: ApiServer, path: &str, document: Document) -> ApiServer {
+    let document = response::get_only(move |request| document.answer(&request.headers));
     server
-        .with_path(CONFIGURATION_PATH, route(configuration))
-        .with_path(KEYS_PATH, route(keys))
+        .with_unlisted_path(format!("{path}/"), document.clone())
+        .with_unlisted_path(format!("{path}/{{*rest}}"), response::no_route())
+        .with_path(path, document)
 }
 
 fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {

@@ -33,7 +33,10 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
     }
     let version = config.version.clone();
     let version = response::get_only(move |request| version.answer(request));
-    router = router.route("/version", version.clone()).route("/version/", version);
+    router = router
+        .route("/version", version.clone())
+        .route("/version/", version)
+        .route("/version/{*rest}", response::no_route());
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
     metrics.show_version(&config.version);

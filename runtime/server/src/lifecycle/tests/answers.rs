@@ -63,6 +63,7 @@ async fn an_unknown_path_of_a_served_group_is_a_status() {
     check("GET /api/v2", NOT_FOUND).await;
     check("GET /api//v1", NOT_FOUND).await;
     check("GET /apis/apps/v9", NOT_FOUND).await;
+    check("GET /version/x", NOT_FOUND).await;
     check("GET /apis/apps/v9/things", NOT_FOUND).await;
     check("GET /api/v1/namespaces/n/echoes/a/nope", NOT_FOUND).await;
     check("GET /api/v1/namespaces/n/echoes/a/status/more", NOT_FOUND).await;
