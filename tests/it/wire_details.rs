@@ -211,12 +211,13 @@ async fn the_first_deletion_of_a_definition_ignores_what_is_to_become_of_depende
 #[tokio::test]
 async fn health_checks_have_the_names_that_probes_of_kube_apiserver_expect() {
     // Those of upstream's test of the health handlers.
-    const CHECKS: [&str; 18] = [
+    const CHECKS: [&str; 19] = [
         "ping",
         "log",
         "etcd",
         "poststarthook/start-apiserver-admission-initializer",
         "poststarthook/generic-apiserver-start-informers",
+        "poststarthook/storage-object-count-tracker-hook",
         "poststarthook/start-apiextensions-informers",
         "poststarthook/start-apiextensions-controllers",
         "poststarthook/crd-informer-synced",

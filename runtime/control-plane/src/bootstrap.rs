@@ -71,7 +71,7 @@ pub fn with_bootstrap(
     let storage_versions = storage_versions::hook(tables, stores, loopback, gates);
     // Plugins and caches are complete before the server listens; in kube-apiserver, hooks complete them.
     let complete = Hook::new("start-apiserver-admission-initializer", |_| async { Ok(()) });
-    let complete = complete.with_parts(&["generic-apiserver-start-informers"]);
+    let complete = complete.with_parts(&["generic-apiserver-start-informers", "storage-object-count-tracker-hook"]);
     let namespaces = std::iter::once(complete).chain(system_namespaces::hook(stores, loopback));
     let in_namespaces = cluster_authentication::hook(stores, loopback, &announcement.authentication).into_iter();
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
