@@ -4,6 +4,8 @@ mod complete_body;
 mod unread;
 mod watched;
 
+use std::collections::HashMap;
+
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -77,7 +79,7 @@ pub fn format(request: &Parts) -> ApiResult<Format> {
     Format::of_media_type(&media_type.to_ascii_lowercase(), features).ok_or_else(refused)
 }
 
-/// True if the rest of a `Content-Type` is empty or a list of parameters, each with a name and a value.
+/// True if the rest of a `Content-Type` is empty or a list of parameters, each with a name and one value.
 fn has_parameters(content_type: &[u8]) -> bool {
     let (mut in_quotes, mut is_escaped) = (false, false);
     let ends = |byte: &u8| {
@@ -86,10 +88,17 @@ fn has_parameters(content_type: &[u8]) -> bool {
         *byte == b';' && !in_quotes
     };
     let mut parts = content_type.split(ends).skip(1).peekable();
+    let mut values: HashMap<Vec<u8>, &[u8]> = HashMap::new();
     while let Some(part) = parts.next() {
-        let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
-        let is_end = parts.peek().is_none() && part.trim_ascii().is_empty();
-        if !is_end && (name.trim_ascii().is_empty() || name.len() == part.len()) {
+        if parts.peek().is_none() && part.trim_ascii().is_empty() {
+            break;
+        }
+        let Some(end) = part.iter().position(|byte| *byte == b'=') else {
+            return false;
+        };
+        let (name, value) = (part[..end].trim_ascii(), part[end..].trim_ascii());
+        let known = values.insert(name.to_ascii_lowercase(), value);
+        if name.is_empty() || known.is_some_and(|known| known != value) {
             return false;
         }
     }
@@ -97,7 +106,7 @@ fn has_parameters(content_type: &[u8]) -> bool {
 }
 
 /// The `Content-Type` without its parameters; empty when the header is absent, `None` when it is not text.
-pub(crate) fn media_type(request: &Parts) -> Option<&str> {
+fn media_type(request: &Parts) -> Option<&str> {
     let Some(value) = request.headers.get(CONTENT_TYPE) else {
         return Some("");
     };
@@ -131,6 +140,8 @@ mod tests {
             ("application/json;", Some(Format::Json)),
             ("application/json; x", None),
             ("application/json;;", None),
+            ("application/json; a=1; A=1", Some(Format::Json)),
+            ("application/json; a=1; a=2", None),
         ];
         for (content_type, expected) in cases {
             assert_eq!(format(&parts(content_type)).ok(), expected, "{content_type}");
