@@ -7,6 +7,7 @@
 mod accept;
 mod document;
 mod page;
+pub(crate) mod route;
 
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
@@ -162,12 +163,22 @@ pub fn negotiate(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
         _ if !names_offered_type(request) => {
-            return Err(nothing_offered(acceptable, features_of(request)));
+            return Err(nothing_offered(request, acceptable));
         }
         _ => choose(request, acceptable, |_| true).ok_or_else(|| nothing_accepted(request))?,
     };
     output.pretty |= wants_indentation(request);
     Ok(output)
+}
+
+/// Checks that the route of a document about an API accepts the media types of a request.
+///
+/// # Errors
+///
+/// 415 or 406, in the words of the route.
+pub(crate) fn check_document_route(request: &Parts) -> ApiResult<()> {
+    let media_types = Format::media_types(features_of(request));
+    route::check(request, media_types, media_types)
 }
 
 /// Like [`negotiate`], for objects that can be encoded as outputs that satisfy `encodable` alone: the `Accept` header is
@@ -245,7 +256,7 @@ impl Output {
 }
 
 /// True if the `Accept` header of a request names an encoding, or all of them.
-pub(crate) fn names_offered_type(request: &Parts) -> bool {
+fn names_offered_type(request: &Parts) -> bool {
     let (header, features) = (accept_header(request), features_of(request));
     accept::names_any(header, Format::media_types(features))
         || features.has(&CBOR_SERVING) && accept::names_any(header, &[CBOR_STREAM])
@@ -330,8 +341,8 @@ fn nothing_accepted(request: &Parts) -> ApiError {
     ApiError::not_acceptable(Format::media_types(features_of(request)))
 }
 
-/// 406 of the path itself, returned before the request is examined.
-fn nothing_offered(acceptable: Acceptable, features: &Features) -> ApiError {
+/// The error of the path itself, returned before the request is examined.
+fn nothing_offered(request: &Parts, acceptable: Acceptable) -> ApiError {
     let streams: &[&str] = match acceptable {
         Acceptable::Plain | Acceptable::Object | Acceptable::Part | Acceptable::Scale => &[],
         Acceptable::Collection => &[
@@ -339,9 +350,7 @@ fn nothing_offered(acceptable: Acceptable, features: &Features) -> ApiError {
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],
     };
-    let offered = [Format::media_types(features), streams].concat().join(", ");
-    let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
-    with_empty_details(ApiError::new(Reason::NotAcceptable, message))
+    route::not_produced(request, &[Format::media_types(features_of(request)), streams].concat())
 }
 
 /// Adds the empty details that some errors about media types carry.

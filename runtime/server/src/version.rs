@@ -2,14 +2,12 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::HeaderMap;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
-use planesmith_machinery::status::{ApiError, Reason};
 use serde::Serialize;
 
 use crate::failure;
-use crate::negotiation::with_empty_details;
+use crate::negotiation::{Format, route};
 
 /// The build, in the fields that clients of Kubernetes expect.
 #[derive(Clone, Debug, Serialize)]
@@ -73,9 +71,8 @@ impl Default for Version {
 impl Version {
     /// The answer to GET, indented as in kube-apiserver; JSON is the only encoding.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
-        if !takes_json(&request.headers) {
-            let message = "406: Not Acceptable\n\nAvailable representations: application/json";
-            let error = with_empty_details(ApiError::new(Reason::NotAcceptable, message));
+        const JSON: [&str; 1] = [Format::Json.media_type()];
+        if let Err(error) = route::check(request, &JSON, &JSON) {
             return failure::respond(request, &error);
         }
         let body = serde_json::to_vec_pretty(self).expect("texts can always be written as JSON");
@@ -85,18 +82,4 @@ impl Version {
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
-}
-
-fn takes_json(headers: &HeaderMap) -> bool {
-    let header = headers
-        .get(ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let ranges = header
-        .split(',')
-        .map(|range| range.split(';').next().unwrap_or_default().trim());
-    header.is_empty()
-        || ranges
-            .into_iter()
-            .any(|range| matches!(range, "*/*" | "application/json"))
 }

@@ -23,7 +23,7 @@ use crate::discovery::{
     AggregatedEncoding, Document, Group, GroupDirectory, GroupList, Groups, PlainList, RemoteVersion, ServedResource,
     Version, VersionPriority,
 };
-use crate::negotiation::names_offered_type;
+use crate::negotiation::check_document_route;
 use crate::response;
 use crate::routes::RouteTable;
 
@@ -127,7 +127,7 @@ impl Discovery {
     fn core_versions(&self, request: &Parts) -> Response {
         let current = self.current();
         match AggregatedEncoding::wanted(&request.headers) {
-            Some(encoding) if names_offered_type(request) => current.all_of_core.answer(encoding, request),
+            Some(encoding) if check_document_route(request).is_ok() => current.all_of_core.answer(encoding, request),
             _ => current.core_versions.answer(request),
         }
     }

@@ -39,7 +39,8 @@ impl Document {
 
     /// The document in the encoding that the client accepts, at a path of an API.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
-        let agreed = negotiation::negotiate(request, Acceptable::Plain);
+        let checked = negotiation::check_document_route(request);
+        let agreed = checked.and_then(|()| negotiation::negotiate(request, Acceptable::Plain));
         response::document(request, agreed, &*self.object, &self.json)
     }
 

@@ -32,10 +32,13 @@ pub(crate) fn clauses(header: &str) -> Vec<Clause<'_>> {
 
 /// True if the header names one of `media_types` or `*/*`, whatever the quality.
 pub(super) fn names_any(header: &str, media_types: &[&str]) -> bool {
-    header.split(',').any(|part| {
-        let range = part.split_once(';').map_or(part, |(range, _)| range).trim();
-        range == "*/*" || media_types.contains(&range)
-    })
+    ranges(header).any(|range| range == "*/*" || media_types.contains(&range))
+}
+
+/// The media ranges of a header without their parameters, in its order.
+pub(super) fn ranges(header: &str) -> impl Iterator<Item = &str> {
+    let clauses = header.split(',');
+    clauses.map(|clause| clause.split_once(';').map_or(clause, |(range, _)| range).trim())
 }
 
 fn clause(text: &str) -> Option<Clause<'_>> {

@@ -6,6 +6,7 @@ mod declared_kind;
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use http::request::Parts;
 use planesmith_dynamic::{custom, unstructured};
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::SentEmpty;
@@ -13,7 +14,7 @@ use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta, TypeMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_patch::apply::Sent;
 use planesmith_patch::fields::{self, Set};
@@ -21,8 +22,8 @@ use planesmith_patch::{managers, patches};
 use serde_json::Value as Tree;
 
 use super::{Custom, Declared, Expected, Mismatch};
-use crate::negotiation::with_empty_details;
 pub use declared_kind::check_changed_kind;
+use crate::negotiation::route;
 
 /// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub(crate) trait SentDocuments {
     /// # Errors
     ///
     /// 415 when the kind has no such patches.
-    fn other_patch(&self, media_type: Option<&str>, accepted: &[&'static str]) -> ApiResult<PatchKind>;
+    fn other_patch(&self, request: &Parts, patch_type: &str, accepted: &[&'static str]) -> ApiResult<PatchKind>;
 
     /// The document `json` of an object, as messages print it; `None` if it cannot be printed so.
     fn printed<'d>(&self, json: &'d [u8]) -> Option<Cow<'d, [u8]>>;
@@ -126,12 +127,17 @@ impl SentDocuments for Declared {
         declared_kind::check_patched(sent, json, expected, scheme)
     }
 
-    fn other_patch(&self, media_type: Option<&str>, _: &[&'static str]) -> ApiResult<PatchKind> {
-        if media_type == Some(STRATEGIC) {
+    fn other_patch(&self, request: &Parts, patch_type: &str, accepted: &[&'static str]) -> ApiResult<PatchKind> {
+        if patch_type == STRATEGIC {
             return Ok(PatchKind::Strategic);
         }
-        let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
-        Err(with_empty_details(error))
+        let (of_documents, applied) = accepted.split_at(2);
+        let accepted = [of_documents, &[STRATEGIC], applied].concat();
+        // The route accepts a list of types, and patches have one.
+        Err(match route::consumes(request, &accepted) {
+            true => ApiError::unsupported_media_type(&accepted),
+            false => route::not_consumed(request),
+        })
     }
 
     fn printed<'d>(&self, json: &'d [u8]) -> Option<Cow<'d, [u8]>> {
@@ -179,7 +185,7 @@ impl SentDocuments for Custom {
         custom_kind::check_patched(&sent, json, expected, is_of_status).map(|()| PatchedVersion::Own)
     }
 
-    fn other_patch(&self, _: Option<&str>, accepted: &[&'static str]) -> ApiResult<PatchKind> {
+    fn other_patch(&self, _: &Parts, _: &str, accepted: &[&'static str]) -> ApiResult<PatchKind> {
         // Schemas do not declare how lists are merged.
         Err(ApiError::unsupported_media_type(accepted))
     }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use planesmith_dynamic::{custom, unstructured};
 use planesmith_machinery::copy;
 use planesmith_machinery::facts::StructFacts;
@@ -16,7 +18,6 @@ use planesmith_machinery::{cbor, conversion, defaulting};
 use planesmith_patch::fields::Set;
 use planesmith_patch::patches::{self, Patched};
 
-use crate::body;
 use crate::endpoint::{Call, Endpoint};
 use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
@@ -38,17 +39,24 @@ const APPLY_CBOR: &str = "application/apply-patch+cbor";
 /// 415 when the type is unknown.
 pub(super) fn patch_kind(call: &Call, representation: &dyn Representation) -> ApiResult<Option<PatchKind>> {
     let takes_cbor = call.ctx.features.has(&CBOR_SERVING);
-    match body::media_type(&call.parts) {
-        Some(JSON) => Ok(Some(PatchKind::Json)),
-        Some(MERGE) => Ok(Some(PatchKind::Merge)),
-        Some(APPLY) => Ok(None),
-        Some(APPLY_CBOR) if takes_cbor => Ok(None),
+    match patch_type(&call.parts) {
+        JSON => Ok(Some(PatchKind::Json)),
+        MERGE => Ok(Some(PatchKind::Merge)),
+        APPLY => Ok(None),
+        APPLY_CBOR if takes_cbor => Ok(None),
         other => {
             let accepted = [JSON, MERGE, APPLY, APPLY_CBOR];
             let accepted = &accepted[..if takes_cbor { 4 } else { 3 }];
-            representation.other_patch(other, accepted).map(Some)
+            representation.other_patch(&call.parts, other, accepted).map(Some)
         }
     }
+}
+
+/// The `Content-Type` up to its parameters, which is compared to the letter: even a space before them makes another type.
+fn patch_type(request: &Parts) -> &str {
+    let sent = request.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let sent = sent.unwrap_or_default();
+    sent.split_once(';').map_or(sent, |(patch_type, _)| patch_type)
 }
 
 impl Endpoint {
@@ -112,7 +120,7 @@ impl Endpoint {
 
 /// The configuration of an apply, as YAML or JSON.
 pub(super) fn patch_text(call: &Call, body: Bytes) -> ApiResult<Bytes> {
-    if body::media_type(&call.parts) != Some(APPLY_CBOR) {
+    if patch_type(&call.parts) != APPLY_CBOR {
         return Ok(body);
     }
     let json = cbor::to_json(&body).map_err(|error| ApiError::bad_request(format!("error decoding CBOR: {error}")))?;

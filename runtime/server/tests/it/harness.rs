@@ -302,7 +302,8 @@ impl Server {
         let request = Request::builder()
             .method(Method::PATCH)
             .uri(path)
-            .header("content-type", format!("application/{kind}-patch+json"));
+            .header("content-type", format!("application/{kind}-patch+json"))
+            .header("content-length", body.len());
         self.send(request.body(Body::from(body.to_owned())).expect("legal"))
             .await
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use http::Request;
 use serde_json::{Value, json};
 
 use crate::harness::{NOTES, SHELVES, Server};
@@ -245,4 +247,29 @@ async fn mutating_plugins_come_before_the_check_of_the_version() {
         "{}",
         stale.text
     );
+}
+
+#[tokio::test]
+async fn types_of_patches_are_compared_to_the_letter() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let route = "415: Unsupported Media Type";
+    let handler = "the body of the request was in an unknown format - accepted media types include: \
+                   application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, \
+                   application/apply-patch+yaml";
+    for (media_type, expected) in [
+        ("application/merge-patch+json;charset=utf-8", None),
+        ("application/merge-patch+json ; charset=utf-8", Some(handler)),
+        ("text/plain, application/merge-patch+json", Some(handler)),
+        ("text/plain", Some(route)),
+    ] {
+        let request = Request::patch(format!("{NOTES}/n"))
+            .header("content-type", media_type)
+            .header("content-length", 2);
+        let answer = server.send(request.body(Body::from("{}")).expect("legal")).await;
+        match expected {
+            None => assert_eq!(answer.code, 200, "{media_type}"),
+            Some(message) => assert_eq!(answer.refusal(), (415, message.to_owned()), "{media_type}"),
+        }
+    }
 }
