@@ -22,8 +22,8 @@ use planesmith_patch::{managers, patches};
 use serde_json::Value as Tree;
 
 use super::{Custom, Declared, Expected, Mismatch};
-pub use declared_kind::check_changed_kind;
 use crate::negotiation::route;
+pub use declared_kind::check_changed_kind;
 
 /// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
