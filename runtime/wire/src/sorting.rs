@@ -47,7 +47,7 @@ mod tests {
             let mut sorted: Vec<(usize, u8)> = items.iter().map(|item| item % 16).enumerate().collect();
             let mut expected = sorted.clone();
             sort_by(&mut sorted, |left, right| left.1.cmp(&right.1));
-            expected.sort_by(|left, right| left.1.cmp(&right.1));
+            expected.sort_by_key(|item| item.1);
             prop_assert_eq!(&sorted, &expected);
             sort_by_key(&mut sorted, |item| std::cmp::Reverse(item.1));
             expected.sort_by_key(|item| std::cmp::Reverse(item.1));
