@@ -36,7 +36,7 @@ pub(crate) enum Source {
         prefix: String,
     },
     /// An expression about all claims.
-    Expression(Expression),
+    Expression(Box<Expression>),
 }
 
 impl ClaimRules {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn expression(text: &str) -> Source {
-        Source::Expression(Expression::mapping(text, Subject::Claims).unwrap())
+        Source::Expression(Box::new(Expression::mapping(text, Subject::Claims).unwrap()))
     }
 
     fn rules(username: Source) -> ClaimRules {

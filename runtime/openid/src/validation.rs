@@ -339,7 +339,7 @@ impl Mapping {
             ("", "") => None,
             ("", text) => {
                 let what = ("uid.expression", text);
-                compiled(Expression::mapping, what, Subject::Claims, errors).map(Source::Expression)
+                compiled(Expression::mapping, what, Subject::Claims, errors).map(|expression| Source::Expression(Box::new(expression)))
             }
             (claim, "") => Some(Source::Claim {
                 name: claim.to_owned(),
@@ -395,7 +395,7 @@ fn prefixed(field: &str, mapping: &PrefixedClaimOrExpression, errors: &mut Field
                 errors.invalid("prefix", prefix.as_str(), detail);
             }
             let what = ("expression", text);
-            compiled(Expression::mapping, what, Subject::Claims, &mut errors).map(Source::Expression)
+            compiled(Expression::mapping, what, Subject::Claims, &mut errors).map(|expression| Source::Expression(Box::new(expression)))
         }
         (claim, "") => {
             let Some(prefix) = &mapping.prefix else {
