@@ -154,7 +154,7 @@ impl PodFailurePolicyOnExitCodesRequirement {
             );
         }
         match self.values.len() {
-            0 => errors.invalid("values", Json("null"), "at least one value is required"),
+            0 => errors.invalid("values", Json("[]"), "at least one value is required"),
             count if count > MAX_EXIT_CODES => errors.too_many("values", count, MAX_EXIT_CODES as u64),
             _ => {}
         }
