@@ -10,7 +10,7 @@ use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_patch::patches::apply_operations;
+use planesmith_patch::patches::apply_list;
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
 use planesmith_server::verbs::check_changed_kind;
 use serde_json::{Value, json};
@@ -220,7 +220,7 @@ impl Round<'_> {
 
     fn annotate_patch(&self, index: usize, webhook: &Webhook, decision: &Decision) {
         self.annotate(index, "patch.webhook.admission.k8s.io", Level::Request, || {
-            let patch: Value = serde_json::from_slice(&decision.patch).unwrap_or_default();
+            let patch = read_patch(&decision.patch).unwrap_or_default();
             let value = json!({"configuration": webhook.configuration, "webhook": webhook.name, "patch": patch,
                 "patchType": decision.patch_type});
             value.to_string()
@@ -267,14 +267,14 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<O
             format_args!("unsupported patch type {name}"),
         ));
     }
-    apply(&patch, document).map(Some).map_err(Failure::Server)
+    apply(&decision.patch, document).map(Some).map_err(Failure::Server)
 }
 
 /// Applies a list of operations to `document`.
-fn apply(patch: &Value, document: &Value) -> ApiResult<Value> {
+fn apply(patch: &[u8], document: &Value) -> ApiResult<Value> {
     let mut text = Vec::new();
     json::encode_value(document, &mut text);
-    let patched = apply_operations(&text, patch).map_err(ApiError::internal)?;
+    let patched = apply_list(&text, patch).map_err(ApiError::internal)?;
     serde_json::from_slice(&patched).map_err(ApiError::internal)
 }
 
@@ -331,10 +331,18 @@ mod tests {
         ];
         let document = json!({"kind": "ConfigMap", "data": {"x": "v"}});
         for (patch, why) in cases {
-            let patch = read_patch(patch.as_bytes()).expect("a list");
-            let error = apply(&patch, &document).expect_err("does not apply");
+            let error = apply(patch.as_bytes(), &document).expect_err("does not apply");
             assert_eq!(error.message(), format!("Internal error occurred: {why}"), "{patch}");
         }
+    }
+
+    #[test]
+    fn tested_values_are_compared_as_go_writes_them() {
+        let document = json!({"data": {"x": "a<b"}});
+        let sent = r#"[{"op": "test", "path": "/data/x", "value": "a\u003cb"}]"#;
+        assert_eq!(apply(sent.as_bytes(), &document), Ok(document.clone()));
+        let other = r#"[{"op": "test", "path": "/data/x", "value": "a<b"}]"#;
+        assert!(apply(other.as_bytes(), &document).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! JSON patch (RFC 6902), with the liberties of the library behind kube-apiserver: a key that is not there can be
 //! replaced and copied from, indexes may be negative, and the text before the first slash of a path is dropped.
 
-use planesmith_machinery::json::{DecodeError, Strictness, name_of};
+use planesmith_machinery::json::{DecodeError, Strictness, encode_value, name_of};
 use planesmith_machinery::status::ApiError;
 use planesmith_wire::go_format::quote;
 use planesmith_wire::json::lossy;
@@ -66,12 +66,17 @@ pub fn apply_operations(document: &[u8], operations: &Value) -> Result<Vec<u8>, 
         let message = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
         return Err(Refusal::Failed(message));
     }
-    let patch = serde_json::to_vec(operations).map_err(|error| Refusal::Failed(error.to_string()))?;
+    let mut patch = Vec::new();
+    encode_value(operations, &mut patch);
     apply_list(document, &patch)
 }
 
-/// Applies a JSON patch, a list of any length.
-fn apply_list(document: &[u8], patch: &[u8]) -> Result<Vec<u8>, Refusal> {
+/// Applies a JSON patch, a list of any length. Its values are compared and inserted as they are written.
+///
+/// # Errors
+///
+/// As for [`apply_operations`].
+pub fn apply_list(document: &[u8], patch: &[u8]) -> Result<Vec<u8>, Refusal> {
     let (document, patch) = (lossy(document), lossy(patch));
     let mut target = Target {
         root: Node::stored(&document),

@@ -167,12 +167,9 @@ pub(super) fn order(
         && let Some(index) = patch_order.iter().position(|element| !element.is_object())
     {
         // kube-apiserver looks for each merged element, and finds some before it gets to the value.
-        let is_found = |element: &Value| {
-            patch_order[..index]
-                .iter()
-                .any(|known| known.get(key) == element.get(key))
-        };
-        if !merged.iter().all(is_found) {
+        let value = |element: &Value| element.get(key).map(Value::to_string);
+        let before: HashSet<Option<String>> = patch_order[..index].iter().map(value).collect();
+        if !merged.iter().all(|element| before.contains(&value(element))) {
             return Err(failed(format!("value for key {index} is not a map")));
         }
     }
