@@ -33,6 +33,17 @@ fn an_object_without_declared_fields_is_free_form() {
 }
 
 #[test]
+fn an_object_that_excludes_other_fields_declares_none_of_them() {
+    for schema in [
+        json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}),
+        json!({"type": "object", "additionalProperties": false}),
+    ] {
+        let expected = mismatch(".b: field not declared in schema");
+        assert_eq!(owned(&schema, &json!({"b": 1})), expected);
+    }
+}
+
+#[test]
 fn objects_inside_an_object_with_unknown_fields_have_such_too() {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
         "nested": {"type": "object", "properties": {"a": {"type": "string"}}},
