@@ -324,7 +324,7 @@ struct Changes<'a> {
 /// The fields are those of managers of `kind`, which can be in another version than `written`, the kind of the request.
 pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str, written: &ResourceFacts) -> Set<'static> {
     let is_own_version = kind.api_version == written.api_version;
-    if subresource.is_empty() && kind.behavior.resets_in_own_version && !is_own_version {
+    if matches!(subresource, "" | "status") && kind.behavior.resets_in_own_version && !is_own_version {
         return Set::new();
     }
     let has_status = kind

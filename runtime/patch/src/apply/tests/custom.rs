@@ -15,7 +15,7 @@ use planesmith_wire::time::Time;
 use serde_json::{Value, json};
 
 use super::super::apply;
-use crate::managers::{Tracking, Versions as _, track_write};
+use crate::managers::{Tracking, Versions as _, reset_fields, track_write};
 
 fn read(kind: &ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
     let mut object = kind.zero();
@@ -285,4 +285,12 @@ fn a_manager_of_the_status_in_another_version_has_conflicts_with_the_object() {
         let is_manager = new.meta().managed_fields.iter().any(|entry| entry.manager == "s");
         assert_eq!(is_manager, !is_other);
     }
+}
+
+#[test]
+fn writers_of_a_status_own_no_other_field_in_their_version_alone() {
+    let versions = versions_with_status();
+    let (v1, v2) = (&versions[0], &versions[1]);
+    assert!(!reset_fields(v1, "status", v1).is_empty());
+    assert!(reset_fields(v2, "status", v1).is_empty());
 }
