@@ -351,15 +351,15 @@ fn element<'d>(container: &Value<'d>, key: &Value<'_>) -> Result<Option<Value<'d
     }
 }
 
+/// The first double that is too large for an integer.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
 fn list_index(key: &Value<'_>) -> Result<i64, Fault> {
     let whole = match key {
         Value::Int(index) => Some(*index),
         Value::Uint(index) => i64::try_from(*index).ok(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it is whole, and saturates beyond all lists"
-        )]
-        Value::Double(index) if index.fract() == 0.0 => Some(*index as i64),
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and in the range")]
+        Value::Double(index) if index.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(index) => Some(*index as i64),
         Value::Double(_) => None,
         other => {
             let found = other.type_name();
