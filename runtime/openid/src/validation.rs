@@ -9,7 +9,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format;
 use planesmith_machinery::validation::check_domain_path;
 use planesmith_server::metrics::JwtMetrics;
-use planesmith_server::proxy::{Link, NameResolver, Trust, client_tls_to};
+use planesmith_server::proxy::{Link, NameResolver, Trust, TrustError, client_tls_to};
 
 use crate::configuration::{
     AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtAuthenticator,
@@ -161,19 +161,13 @@ impl Validation {
             "" => Trust::System,
             pem => Trust::Bundle(pem.as_bytes()),
         };
-        if let Trust::Bundle(_) = trust
-            && !issuer.certificate_authority.contains(CERTIFICATE)
-        {
-            let detail = "data does not contain any valid RSA or ECDSA certificates";
-            errors.invalid("certificateAuthority", OMITTED, detail);
-        }
-        let tls = match client_tls_to(trust, None) {
-            Ok(tls) => Some(tls),
-            Err(error) => {
-                errors.invalid("certificateAuthority", OMITTED, error.to_string());
-                None
-            }
-        };
+        let tls = client_tls_to(trust, None).map_err(|error| match error {
+            TrustError::NoAuthority => "data does not contain any valid RSA or ECDSA certificates".to_owned(),
+            other => other.to_string(),
+        });
+        let tls = tls
+            .map_err(|problem| errors.invalid("certificateAuthority", OMITTED, problem))
+            .ok();
         self.check_egress(issuer.egress_selector_type.as_str(), errors);
         tls.map(|tls| Link::new(tls, TIMEOUT, &self.resolver))
     }
@@ -197,9 +191,6 @@ impl Validation {
         }
     }
 }
-
-/// The beginning of a certificate in PEM.
-const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
 
 /// The value in messages about certificates.
 const OMITTED: &str = "<omitted>";
@@ -339,7 +330,8 @@ impl Mapping {
             ("", "") => None,
             ("", text) => {
                 let what = ("uid.expression", text);
-                compiled(Expression::mapping, what, Subject::Claims, errors).map(|expression| Source::Expression(Box::new(expression)))
+                compiled(Expression::mapping, what, Subject::Claims, errors)
+                    .map(|expression| Source::Expression(Box::new(expression)))
             }
             (claim, "") => Some(Source::Claim {
                 name: claim.to_owned(),
@@ -395,7 +387,8 @@ fn prefixed(field: &str, mapping: &PrefixedClaimOrExpression, errors: &mut Field
                 errors.invalid("prefix", prefix.as_str(), detail);
             }
             let what = ("expression", text);
-            compiled(Expression::mapping, what, Subject::Claims, &mut errors).map(|expression| Source::Expression(Box::new(expression)))
+            compiled(Expression::mapping, what, Subject::Claims, &mut errors)
+                .map(|expression| Source::Expression(Box::new(expression)))
         }
         (claim, "") => {
             let Some(prefix) = &mapping.prefix else {
