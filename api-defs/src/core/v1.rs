@@ -4,6 +4,7 @@
 mod access_mode;
 #[cfg(feature = "kubernetes")]
 mod affinity;
+#[cfg(feature = "kubernetes")]
 mod annotation_list;
 #[cfg(feature = "kubernetes")]
 mod binding;

@@ -9,7 +9,12 @@ use planesmith_machinery::value::{Shape, Value};
 ///
 /// The first mistake, in the words of Go.
 pub(super) fn internal_list<T: Shape + Value + Default>(text: &str) -> Result<Vec<T>, String> {
-    decode_value(text.as_bytes()).map_err(|error| error.to_string().replace("v1.", "core."))
+    decode_value(text.as_bytes()).map_err(|error| {
+        let shown = error.to_string();
+        shown
+            .replace(" of type []v1.", " of type []core.")
+            .replace(" of type v1.", " of type core.")
+    })
 }
 
 #[cfg(test)]
