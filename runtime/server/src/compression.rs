@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use http::HeaderMap;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, VARY};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderValue, VARY};
 use http_body::Body as _;
 use tokio::sync::Semaphore;
 
@@ -77,7 +77,9 @@ impl Compression {
     /// Compresses `response` if it is large enough and not compressed already.
     pub(crate) fn compress(&self, response: &mut Response) {
         let headers = response.headers();
-        let fits = response.body().size_hint().lower() > THRESHOLD as u64 && !headers.contains_key(CONTENT_ENCODING);
+        // A part of a content has no meaning in another encoding.
+        let is_whole = !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(CONTENT_RANGE);
+        let fits = is_whole && response.body().size_hint().lower() > THRESHOLD as u64;
         if !fits {
             return;
         }

@@ -21,6 +21,8 @@ mod tags;
 mod trust;
 mod upgrade;
 
+use std::collections::HashSet;
+
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{
@@ -220,7 +222,7 @@ pub fn leave_connection(headers: &mut HeaderMap) {
 
 /// The headers without hop-by-hop headers.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
-    let named: Vec<String> = headers
+    let named: HashSet<String> = headers
         .get_all(CONNECTION)
         .iter()
         .filter_map(|value| value.to_str().ok())
@@ -229,7 +231,7 @@ fn end_to_end(headers: &HeaderMap) -> HeaderMap {
         .collect();
     let mut kept = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
-        if !HOP_BY_HOP.contains(name) && !named.iter().any(|hop| hop == name.as_str()) {
+        if !HOP_BY_HOP.contains(name) && !named.contains(name.as_str()) {
             kept.append(name, value.clone());
         }
     }

@@ -173,7 +173,12 @@ impl OpenApiDocument {
 
     fn part(&self, media_type: &'static str, bytes: Range<usize>) -> Response {
         let place = format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.size());
-        let mut response = content(StatusCode::PARTIAL_CONTENT, media_type, self.bytes().slice(bytes));
+        let part = match &self.source {
+            Some(Source::Ready(whole)) => whole.slice(bytes),
+            // A slice would keep the whole document, which was made for this answer alone.
+            _ => Bytes::copy_from_slice(&self.bytes()[bytes]),
+        };
+        let mut response = content(StatusCode::PARTIAL_CONTENT, media_type, part);
         if let Ok(place) = HeaderValue::try_from(place) {
             response.headers_mut().insert(CONTENT_RANGE, place);
         }
