@@ -88,7 +88,7 @@ fn has_parameters(content_type: &[u8]) -> bool {
         *byte == b';' && !in_quotes
     };
     let mut parts = content_type.split(ends).skip(1).peekable();
-    let mut values: HashMap<Vec<u8>, &[u8]> = HashMap::new();
+    let mut values: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() && part.trim_ascii().is_empty() {
             break;
@@ -96,13 +96,30 @@ fn has_parameters(content_type: &[u8]) -> bool {
         let Some(end) = part.iter().position(|byte| *byte == b'=') else {
             return false;
         };
-        let (name, value) = (part[..end].trim_ascii(), part[end..].trim_ascii());
-        let known = values.insert(name.to_ascii_lowercase(), value);
-        if name.is_empty() || known.is_some_and(|known| known != value) {
+        let (name, value) = (part[..end].trim_ascii(), unquoted(part[end + 1..].trim_ascii()));
+        if name.is_empty()
+            || values
+                .get(&name.to_ascii_lowercase())
+                .is_some_and(|known| *known != value)
+        {
             return false;
         }
+        values.insert(name.to_ascii_lowercase(), value);
     }
     true
+}
+
+/// The value of a parameter without its quotes and escapes.
+fn unquoted(value: &[u8]) -> Vec<u8> {
+    let Some(inner) = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
+        return value.to_vec();
+    };
+    let mut is_escaped = false;
+    let kept = inner.iter().filter(|byte| {
+        is_escaped = **byte == b'\\' && !is_escaped;
+        !is_escaped
+    });
+    kept.copied().collect()
 }
 
 /// The `Content-Type` without its parameters; empty when the header is absent, `None` when it is not text.
@@ -142,6 +159,7 @@ mod tests {
             ("application/json;;", None),
             ("application/json; a=1; A=1", Some(Format::Json)),
             ("application/json; a=1; a=2", None),
+            (r#"application/json; a=1; a="\1""#, Some(Format::Json)),
         ];
         for (content_type, expected) in cases {
             assert_eq!(format(&parts(content_type)).ok(), expected, "{content_type}");

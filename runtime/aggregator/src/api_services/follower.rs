@@ -239,6 +239,7 @@ impl Watch {
             }
         }
     }
+
     /// Applies the availability and reports it. Returns the time until the next probe.
     async fn show(&self, availability: &Availability, unread_wait: &mut Duration) -> Duration {
         // Discovery lists the resources before the status says that the server is available.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
 use super::info::decode;
 
@@ -31,11 +31,14 @@ impl<'q> Query<'q> {
     /// Returns the parameters as Go encodes them: sorted by name, without those that cannot be decoded.
     #[must_use]
     pub fn reencoded(self) -> String {
-        let mut pairs: Vec<(Cow<'q, str>, Cow<'q, str>)> = self.pairs().collect();
+        // Bytes, because a server behind this one may read other encodings than UTF-8.
+        let bytes = |text: &str| -> Vec<u8> { percent_decode_str(&text.replace('+', " ")).collect() };
+        let mut pairs: Vec<(Vec<u8>, Vec<u8>)> =
+            self.sound().map(|(name, value)| (bytes(name), bytes(value))).collect();
         // Several values of a name stay in their order.
         pairs.sort_by(|(left, _), (right, _)| left.cmp(right));
         // Only a space is encoded as %20.
-        let encoded = |text: &str| utf8_percent_encode(text, ESCAPED).to_string().replace("%20", "+");
+        let encoded = |bytes: &[u8]| percent_encode(bytes, ESCAPED).to_string().replace("%20", "+");
         let pairs = pairs
             .iter()
             .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
@@ -89,6 +92,7 @@ mod tests {
         let reencoded = |text| Query::new(text).reencoded();
         assert_eq!(reencoded("b=2&a=1&watch&c=x%20y&d=%zz"), "a=1&b=2&c=x+y&watch=");
         assert_eq!(reencoded("b=2&a=z&a=%2B+%c3%a4~&&"), "a=z&a=%2B+%C3%A4~&b=2");
+        assert_eq!(reencoded("x=%ff"), "x=%FF");
         assert_eq!(reencoded(""), "");
     }
 
