@@ -103,7 +103,7 @@ fn check_literals(expr: &Expr, checked: &Checked, patterns: &mut HashMap<String,
         let Node::Call(call) = &expr.node else { return };
         if let ("format", Some(format), [values]) = (call.function.as_str(), &call.target, call.args.as_slice())
             && let (Node::Literal(Literal::String(format)), Node::List(values)) = (&format.node, &values.node)
-            && let Err((at, problem)) = clauses::check(format, values, expr.at, checked)
+            && let Err((at, problem)) = clauses::check(format, values, expr.at, &|value| checked.type_of(value))
         {
             source.report(at, problem);
         }

@@ -18,7 +18,7 @@ use planesmith_access::user::UserInfo;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 pub(crate) use cost::Cost;
-pub(crate) use turns::{Place, Turns};
+pub(crate) use turns::{Permit, Turns};
 
 use lane::Lane;
 

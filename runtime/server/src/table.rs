@@ -2,12 +2,11 @@
 
 mod cached_row;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use planesmith_machinery::age;
 use planesmith_machinery::meta::ListMeta;
-use planesmith_machinery::resource::{CellSource, Column, ResourceFacts};
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{self, Cell, RowObject, TableWriter};
@@ -19,6 +18,7 @@ use self::cached_row::CachedRow;
 use crate::encodings::{Caching, Encodings, Subject};
 use crate::list_stream::{NumberOf, TextList, WriteItem};
 use crate::negotiation::Output;
+use crate::representation::ScaleColumns;
 use crate::request::Query;
 
 /// Reads `includeObject`: the part of its object that each row includes beside the cells.
@@ -146,61 +146,6 @@ impl Rows {
             RowObject::Object | RowObject::Nothing => table.row(printed, &*object, row_object),
         }
         Ok(())
-    }
-}
-
-/// The columns of Scales; their cells are computed here, because a Scale is only a view of an object.
-pub(crate) struct ScaleColumns {
-    columns: [Column; 4],
-    /// The number of desired replicas if it is 0.
-    zero: Cell,
-}
-
-/// The columns of Scales of declared kinds.
-pub(crate) static SCALE_COLUMNS: ScaleColumns = ScaleColumns {
-    columns: [
-        Column {
-            name: Column::NAME.name,
-            ty: Column::NAME.ty,
-            format: Cow::Borrowed(""),
-            doc: Column::NAME.doc,
-            priority: 0,
-            source: Column::NAME.source,
-        },
-        number("Desired", "How many replicas there should be."),
-        number("Available", "How many replicas there are."),
-        Column::AGE,
-    ],
-    zero: Cell::Integer(0),
-};
-
-/// The columns of Scales of custom kinds. kube-apiserver's are paths into the document of a Scale, which does not contain 0
-/// desired replicas.
-pub(crate) static CUSTOM_SCALE_COLUMNS: ScaleColumns = ScaleColumns {
-    columns: [
-        Column::NAME,
-        number("Desired", "Number of desired replicas"),
-        number("Available", "Number of actual replicas"),
-        Column {
-            name: Column::AGE.name,
-            ty: Cow::Borrowed("date"),
-            format: Column::AGE.format,
-            doc: Column::AGE.doc,
-            priority: 0,
-            source: Column::AGE.source,
-        },
-    ],
-    zero: Cell::Null,
-};
-
-const fn number(name: &'static str, doc: &'static str) -> Column {
-    Column {
-        name: Cow::Borrowed(name),
-        ty: Cow::Borrowed("integer"),
-        format: Cow::Borrowed(""),
-        doc: Cow::Borrowed(doc),
-        priority: 0,
-        source: CellSource::Path(""),
     }
 }
 

@@ -6,7 +6,6 @@ use planesmith_machinery::go_format::quote;
 
 use super::format::{LimitedWriter, double};
 use crate::ast::{Element, Expr, Node};
-use crate::checker::Checked;
 use crate::source::Position;
 use crate::types::Type;
 use crate::value::{Effort, Fault, List, Map, Value};
@@ -122,6 +121,9 @@ fn out_of_range(index: usize) -> String {
     format!("index {index} out of range")
 }
 
+/// The types of expressions, as far as they are known.
+pub(crate) type TypeOf<'t> = &'t dyn Fn(&Expr) -> &'t Type;
+
 /// Checks a literal format string with a literal list of values; `at` is the place of the call.
 ///
 /// # Errors
@@ -131,7 +133,7 @@ pub(crate) fn check(
     format: &str,
     values: &[Element],
     at: Position,
-    checked: &Checked,
+    type_of: TypeOf<'_>,
 ) -> Result<(), (Position, String)> {
     let mut clauses = 0;
     for part in (Parts { rest: format }) {
@@ -141,7 +143,7 @@ pub(crate) fn check(
         }
         let value = values.get(clauses).ok_or_else(|| (at, out_of_range(clauses)))?;
         let clause = clause.map_err(|misread| (at, misread.to_string()))?;
-        clause.check(&value.value, checked)?;
+        clause.check(&value.value, type_of)?;
         clauses += 1;
     }
     if values.len() > clauses {
@@ -185,8 +187,8 @@ impl Clause {
     }
 
     /// Checks the type of a value, and of the parts of a literal list or map.
-    fn check(&self, value: &Expr, checked: &Checked) -> Result<(), (Position, String)> {
-        let ty = checked.type_of(value);
+    fn check(&self, value: &Expr, type_of: TypeOf<'_>) -> Result<(), (Position, String)> {
+        let ty = type_of(value);
         if !self.takes(ty) {
             let problem = self.refused(&runtime_name(ty));
             return Err((value.at, format!("error during formatting: {problem}")));
@@ -197,7 +199,7 @@ impl Clause {
             _ => Vec::new(),
         }
         .into_iter();
-        parts.try_for_each(|part| self.check(part, checked))
+        parts.try_for_each(|part| self.check(part, type_of))
     }
 
     fn takes(&self, ty: &Type) -> bool {

@@ -4,7 +4,7 @@ use planesmith_machinery::status::ApiResult;
 
 use super::{Call, Endpoint};
 use crate::large_bodies::Reserved;
-use crate::offload::{Cost, Place, Turns};
+use crate::offload::{Cost, Permit, Turns};
 
 impl Endpoint {
     /// The turns of the request `call`.
@@ -20,27 +20,27 @@ impl Endpoint {
     ///
     /// 429 as for [`Turns::run`].
     pub(crate) async fn run<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
-        Ok(self.place(call, size, cost).await?.run(work))
+        Ok(self.permit(call, size, cost).await?.run(work))
     }
 
     /// Like [`Self::run`], for work of a request that cannot be refused any more.
     pub(crate) async fn finish<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
-        self.certain_place(call, size, cost).await.run(work)
+        self.certain_permit(call, size, cost).await.run(work)
     }
 
-    async fn place(&self, call: &Call, size: usize, cost: Cost) -> ApiResult<Place<Reserved<'_>>> {
+    async fn permit(&self, call: &Call, size: usize, cost: Cost) -> ApiResult<Permit<Reserved<'_>>> {
         if cost < Cost::INLINE {
-            return Ok(Place::Here);
+            return Ok(Permit::Here);
         }
         let memory = self.stores().large_bodies().reserve(size, cost);
-        self.turns(call).place(cost, memory).await
+        self.turns(call).permit(cost, memory).await
     }
 
-    async fn certain_place(&self, call: &Call, size: usize, cost: Cost) -> Place<Reserved<'_>> {
+    async fn certain_permit(&self, call: &Call, size: usize, cost: Cost) -> Permit<Reserved<'_>> {
         if cost < Cost::INLINE {
-            return Place::Here;
+            return Permit::Here;
         }
         let memory = self.stores().large_bodies().reserve(size, cost);
-        self.turns(call).certain_place(cost, memory).await
+        self.turns(call).certain_permit(cost, memory).await
     }
 }

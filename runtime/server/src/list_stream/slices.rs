@@ -344,9 +344,9 @@ mod tests {
             let (turns, free) = (offload.turns(&user), Arc::clone(&free));
             tokio::spawn(async move {
                 turns
-                    .place(Cost::INLINE, free.acquire())
+                    .permit(Cost::INLINE, free.acquire())
                     .await
-                    .map(|place| place.run(|| ()))
+                    .map(|permit| permit.run(|| ()))
             });
         }
         tokio::task::yield_now().await;

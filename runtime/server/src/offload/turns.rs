@@ -38,58 +38,58 @@ impl Turns {
     ///
     /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was admitted.
     pub(crate) async fn run<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
-        let place: Place<()> = self.place(cost, ready(())).await?;
-        Ok(place.run(work))
+        let permit: Permit<()> = self.permit(cost, ready(())).await?;
+        Ok(permit.run(work))
     }
 
-    /// Waits for a place to run work, as for [`Self::run`], and then for `memory`. Only work with a thread waits for
+    /// Waits for a permit to run work, as for [`Self::run`], and then for `memory`. Only work with a thread waits for
     /// memory, so that work that waits for a thread keeps no memory from others, and is refused before it waits for
     /// either.
     ///
     /// # Errors
     ///
     /// As for [`Self::run`].
-    pub(crate) async fn place<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> ApiResult<Place<M>> {
+    pub(crate) async fn permit<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> ApiResult<Permit<M>> {
         if cost < Cost::INLINE {
-            return Ok(Place::Here);
+            return Ok(Permit::Here);
         }
         let is_bounded = !self.is_admitted.load(Ordering::Relaxed);
         let entered = self.offload.lane(cost).enter(self.user, is_bounded).await;
         let slot = entered.map_err(|_| ApiError::overloaded())?;
         self.is_admitted.store(true, Ordering::Relaxed);
-        Ok(Place::Thread(slot, memory.await))
+        Ok(Permit::Thread(slot, memory.await))
     }
 
     /// Like [`Self::run`], for work that is never refused, such as the answer to a write that is stored.
     pub(crate) async fn finish<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> T {
-        self.certain_place(cost, ready(())).await.run(work)
+        self.certain_permit(cost, ready(())).await.run(work)
     }
 
-    /// Like [`Self::place`], for work that is never refused.
-    pub(crate) async fn certain_place<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> Place<M> {
+    /// Like [`Self::permit`], for work that is never refused.
+    pub(crate) async fn certain_permit<M>(&self, cost: Cost, memory: impl Future<Output = M>) -> Permit<M> {
         if cost < Cost::INLINE {
-            return Place::Here;
+            return Permit::Here;
         }
         let slot = self.offload.lane(cost).enter(self.user, false).await;
         let memory = memory.await;
         match slot {
-            Ok(slot) => Place::Thread(slot, memory),
+            Ok(slot) => Permit::Thread(slot, memory),
             // Unbounded waiters are never refused.
-            Err(_) => Place::Here,
+            Err(_) => Permit::Here,
         }
     }
 }
 
-/// A place where work runs, with the memory that is reserved for it.
+/// A permit to run work, with the memory that is reserved for it.
 #[derive(Debug)]
-pub(crate) enum Place<M> {
+pub(crate) enum Permit<M> {
     /// The thread of the caller, for cheap work.
     Here,
     /// A thread that is taken out of the runtime meanwhile.
     Thread(Slot, M),
 }
 
-impl<M> Place<M> {
+impl<M> Permit<M> {
     /// Runs `work`.
     pub(crate) fn run<T>(self, work: impl FnOnce() -> T) -> T {
         match self {
@@ -130,13 +130,13 @@ mod tests {
         let taken = offload.lane(Cost::LONG).enter(0, true).now_or_never().expect("free");
         let mut waiting = pin!(async {
             turns
-                .place(Cost::LONG, memory.acquire())
+                .permit(Cost::LONG, memory.acquire())
                 .await
-                .map(|place| place.run(|| 1))
+                .map(|permit| permit.run(|| 1))
         });
         assert!(waiting.as_mut().poll(&mut cx).is_pending());
-        let short = turns.place(Cost::INLINE, memory.acquire()).now_or_never();
-        assert_eq!(short.expect("the memory is free").map(|place| place.run(|| 2)), Ok(2));
+        let short = turns.permit(Cost::INLINE, memory.acquire()).now_or_never();
+        assert_eq!(short.expect("the memory is free").map(|permit| permit.run(|| 2)), Ok(2));
         drop(taken);
         let reserved = memory.try_acquire().expect("free");
         assert!(waiting.as_mut().poll(&mut cx).is_pending(), "there is no memory");

@@ -15,8 +15,8 @@ use planesmith_machinery::value::{self, Slot, Value};
 use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value as Tree;
 
+use super::scale_columns::{self, ScaleColumns};
 use super::{Custom, Declared};
-use crate::table::{self, ScaleColumns};
 
 /// Represents an absent number of replicas in a Scale, while it is changed.
 pub(crate) const NOT_SET: i32 = i32::MIN;
@@ -107,7 +107,7 @@ impl Scales for Declared {
     }
 
     fn scale_columns(&self) -> &'static ScaleColumns {
-        &table::SCALE_COLUMNS
+        &scale_columns::SCALE_COLUMNS
     }
 
     fn unreadable_scale(&self) -> Option<&'static str> {
@@ -149,7 +149,7 @@ impl Scales for Custom {
     }
 
     fn scale_columns(&self) -> &'static ScaleColumns {
-        &table::CUSTOM_SCALE_COLUMNS
+        &scale_columns::CUSTOM_SCALE_COLUMNS
     }
 
     fn unreadable_scale(&self) -> Option<&'static str> {

@@ -89,7 +89,7 @@ mod words {
             let [low, high] = self.0.map(|word| {
                 // The addition sets the highest bit of bytes that are greater, and never carries into the next one.
                 let greater = (word & !HIGH) + splat(0x7F - byte);
-                gather(!(greater | word) & HIGH)
+                high_bits(!(greater | word) & HIGH)
             });
             low | high << 8
         }
@@ -102,7 +102,7 @@ mod words {
 
     /// Returns the highest bits of all bytes; no other bits are set in `word`.
     #[inline]
-    fn gather(word: u64) -> u16 {
+    fn high_bits(word: u64) -> u16 {
         // The bit of byte N is moved to bit 56 + N; the products never meet.
         u16::from((word >> 7).wrapping_mul(0x0102_0408_1020_4080).to_be_bytes()[0])
     }
