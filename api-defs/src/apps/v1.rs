@@ -3,6 +3,7 @@
 mod controller_revision;
 mod daemon_set;
 mod deployment;
+mod internal_layout;
 mod replica_set;
 mod stateful_set;
 

@@ -21,8 +21,7 @@ pub struct StructFacts {
     pub type_meta: Option<TypeMetaFacts<'static>>,
     /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
-    /// Field order of kube-apiserver's internal type, for errors that print a whole value; `None` if it is the wire
-    /// order.
+    /// Layout of kube-apiserver's internal type, for errors that print a whole value; `None` if it is that of the wire.
     pub internal: Option<&'static InternalLayout>,
     /// Irregular Go names of fields, by JSON name; the others follow from their JSON names.
     pub go_names: &'static [(&'static str, &'static str)],
@@ -68,6 +67,18 @@ pub struct InternalLayout {
     pub lent: Option<(&'static str, &'static [&'static str])>,
     /// Fields that exist only on the wire.
     pub left_out: &'static [&'static str],
+    /// Optional numbers that are not optional internally: absent ones are printed as 0.
+    pub zeros: &'static [&'static str],
+}
+
+impl InternalLayout {
+    /// The layout of the wire, for struct update syntax.
+    pub const SAME: InternalLayout = InternalLayout {
+        fields: &[],
+        lent: None,
+        left_out: &[],
+        zeros: &[],
+    };
 }
 
 /// The `kind` and `apiVersion` that a type writes in front of its fields.

@@ -95,6 +95,10 @@ fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
                 write_fields(inner, &mut first, out);
                 out.push(b'}');
             }
+            View::Absent if layout::is_zero_if_absent(facts, field.name) => {
+                write_name(&name::of_field(facts, field.name), first, out);
+                out.push(b'0');
+            }
             _ => {
                 write_name(&name::of_field(facts, field.name), first, out);
                 write(value, out);

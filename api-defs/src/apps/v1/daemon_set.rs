@@ -96,6 +96,7 @@ pub struct DaemonSetUpdateStrategy {
 
 /// Parameters of a daemon set's rolling update. Exactly one of the two amounts is 0.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::apps::v1::internal_layout::ROLLING_UPDATE)]
 pub struct RollingUpdateDaemonSet {
     /// Maximum number of nodes without an available pod during an update: a number, or a percentage of the nodes that
     /// should run one, rounded up. The old pod is deleted before the new one is created. 1 when absent.

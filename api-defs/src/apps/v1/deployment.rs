@@ -105,6 +105,7 @@ pub struct DeploymentStrategy {
 
 /// Parameters of a deployment's rolling update.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::apps::v1::internal_layout::ROLLING_UPDATE)]
 pub struct RollingUpdateDeployment {
     /// Maximum number of unavailable pods during an update: a number, or a percentage of the desired pods, rounded
     /// down. Must not be 0 if maxSurge is 0. 25% when absent.

@@ -112,6 +112,7 @@ pub struct StatefulSetUpdateStrategy {
 
 /// Parameters of a stateful set's rolling update.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::apps::v1::internal_layout::PARTITIONED_UPDATE)]
 pub struct RollingUpdateStatefulSetStrategy {
     /// Lowest ordinal to update. Pods with lower ordinals keep the old revision. 0 when absent.
     #[field(proto = 1)]

@@ -54,6 +54,7 @@ pub(crate) static POD_SPEC: InternalLayout = InternalLayout {
         ],
     )),
     left_out: &["serviceAccount"],
+    ..InternalLayout::SAME
 };
 
 /// Layout of `PersistentVolumeSource`.
@@ -82,8 +83,7 @@ pub(crate) static PERSISTENT_VOLUME_SOURCE: InternalLayout = InternalLayout {
         "storageos",
         "csi",
     ],
-    lent: None,
-    left_out: &[],
+    ..InternalLayout::SAME
 };
 
 /// Layout of `PodSecurityContext`.
@@ -103,8 +103,7 @@ pub(crate) static POD_SECURITY_CONTEXT: InternalLayout = InternalLayout {
         "appArmorProfile",
         "seLinuxChangePolicy",
     ],
-    lent: None,
-    left_out: &[],
+    ..InternalLayout::SAME
 };
 
 /// Layout of `VolumeSource`.
@@ -141,6 +140,5 @@ pub(crate) static VOLUME_SOURCE: InternalLayout = InternalLayout {
         "ephemeral",
         "image",
     ],
-    lent: None,
-    left_out: &[],
+    ..InternalLayout::SAME
 };

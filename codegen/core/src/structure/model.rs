@@ -17,7 +17,7 @@ pub struct StructModel {
     pub type_meta: Option<TypeMeta>,
     /// True if apply owns and replaces the struct as a whole.
     pub atomic: bool,
-    /// The path of the `InternalLayout`, the field order inside kube-apiserver; `None` if it is the wire order.
+    /// The path of the `InternalLayout`, the fields inside kube-apiserver; `None` if they are those of the wire.
     pub internal: Option<Path>,
     /// True if at most one of the fields besides the discriminator can be set.
     pub union: bool,

@@ -1,5 +1,6 @@
-//! Field orders of kube-apiserver's internal types that differ from the versioned types.
+//! Layouts of kube-apiserver's internal types that differ from the versioned types.
 
+use crate::facts::StructFacts;
 use crate::value::Struct;
 
 /// Returns the indexes of the fields of `object` in the order of Go; fields outside the layout come last.
@@ -24,6 +25,11 @@ pub(super) fn lent(object: &dyn Struct, name: &str) -> Vec<usize> {
     }
 }
 
+/// True if Go has 0 in the field `name` when it is absent.
+pub(super) fn is_zero_if_absent(facts: &StructFacts, name: &str) -> bool {
+    facts.internal.is_some_and(|layout| layout.zeros.contains(&name))
+}
+
 fn places(object: &dyn Struct, names: &[&str]) -> Vec<usize> {
     let fields = object.facts().fields;
     let place = |name: &&str| fields.iter().position(|field| field.name == *name);
@@ -41,6 +47,7 @@ mod tests {
         fields: &["limits", "contents"],
         lent: Some(("limits", &["hosts"])),
         left_out: &["old"],
+        ..InternalLayout::SAME
     };
 
     /// A box.

@@ -42,19 +42,9 @@ impl DaemonSetUpdateStrategy {
             ("RollingUpdate", Some(rolling)) => rolling.check(&mut errors.at("updateStrategy.rollingUpdate")),
             _ => {
                 let known = ["RollingUpdate", "OnDelete"];
-                errors.not_supported_in_order("updateStrategy", GoValue(&self.internal()), &known);
+                errors.not_supported_in_order("updateStrategy", GoValue(self), &known);
             }
         }
-    }
-
-    /// Returns the strategy as kube-apiserver's internal type has it, whose amounts are not optional.
-    fn internal(&self) -> Self {
-        let mut internal = self.clone();
-        if let Some(rolling) = &mut internal.rolling_update {
-            rolling.max_unavailable.get_or_insert_default();
-            rolling.max_surge.get_or_insert_default();
-        }
-        internal
     }
 }
 

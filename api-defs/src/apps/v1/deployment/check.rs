@@ -50,18 +50,8 @@ impl DeploymentStrategy {
                 Some(rolling) => rolling.check(&mut errors.at("strategy.rollingUpdate")),
                 None => errors.required("strategy.rollingUpdate", "this should be defaulted and never be nil"),
             },
-            _ => errors.not_supported_in_order("strategy", GoValue(&self.internal()), &["Recreate", "RollingUpdate"]),
+            _ => errors.not_supported_in_order("strategy", GoValue(self), &["Recreate", "RollingUpdate"]),
         }
-    }
-
-    /// Returns the strategy as kube-apiserver's internal type has it, whose amounts are not optional.
-    fn internal(&self) -> Self {
-        let mut internal = self.clone();
-        if let Some(rolling) = &mut internal.rolling_update {
-            rolling.max_unavailable.get_or_insert_default();
-            rolling.max_surge.get_or_insert_default();
-        }
-        internal
     }
 }
 

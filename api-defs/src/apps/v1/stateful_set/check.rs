@@ -150,40 +150,21 @@ fn claimed_volume(name: &str) -> Volume {
 
 impl StatefulSetUpdateStrategy {
     fn check(&self, errors: &mut FieldErrors) {
-        let rolling = self.rolling_update.as_ref();
-        match (self.type_.as_str(), rolling) {
+        match (self.type_.as_str(), &self.rolling_update) {
             ("", _) => errors.required("updateStrategy", ""),
             ("OnDelete", Some(rolling)) => errors.invalid(
                 "updateStrategy.rollingUpdate",
-                GoValue(&rolling.internal()),
+                GoValue(rolling),
                 "only allowed for updateStrategy 'RollingUpdate'",
             ),
             ("RollingUpdate", Some(rolling)) => rolling.check(&mut errors.at("updateStrategy.rollingUpdate")),
             ("OnDelete" | "RollingUpdate", None) => {}
-            (_, rolling) => {
-                let shown = Self {
-                    type_: self.type_.clone(),
-                    rolling_update: rolling.map(RollingUpdateStatefulSetStrategy::internal),
-                };
-                errors.invalid(
-                    "updateStrategy",
-                    GoValue(&shown),
-                    "must be 'RollingUpdate' or 'OnDelete'",
-                );
-            }
+            _ => errors.invalid("updateStrategy", GoValue(self), "must be 'RollingUpdate' or 'OnDelete'"),
         }
     }
 }
 
 impl RollingUpdateStatefulSetStrategy {
-    /// Returns the parameters as kube-apiserver's internal type has them, whose partition is not optional.
-    fn internal(&self) -> Self {
-        Self {
-            partition: Some(self.partition.unwrap_or_default()),
-            ..self.clone()
-        }
-    }
-
     fn check(&self, errors: &mut FieldErrors) {
         check_from_zero("partition", self.partition, errors);
         if let Some(unavailable) = &self.max_unavailable {
