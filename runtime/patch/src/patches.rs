@@ -16,7 +16,7 @@ use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::status::ApiError;
 
-pub use json_patch::{MAX_OPERATIONS, Refusal, apply_list, apply_operations, json_patch};
+pub use json_patch::{MAX_OPERATIONS, Refusal, apply_list, apply_operations, decode_patch, json_patch};
 pub use merge::merge_patch;
 pub use strategic::strategic_merge_patch;
 

@@ -8,9 +8,9 @@ use planesmith_access::audit::Level;
 use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration;
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::json;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_patch::patches::apply_list;
+use planesmith_patch::patches::{apply_list, decode_patch};
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
 use planesmith_server::verbs::check_changed_kind;
 use serde_json::{Value, json};
@@ -178,16 +178,17 @@ impl Round<'_> {
             WebhookType::Mutating,
         )
         .await?;
-        let (new, _) = documents;
-        let Some(patched) = patched(webhook, &decision, new)? else {
+        let Some(patch) = patch_of(webhook, &decision)? else {
             return Ok(false);
         };
+        let (new, _) = documents;
+        let patched = patched(webhook, &decision, new)?;
         if let Content::Version(facts) = &target.content {
             let scheme = &self.plugin.sources.scheme;
             check_changed_kind(&patched, facts, scheme).map_err(Failure::Server)?;
         }
         let has_changed = object.replace(target, patched).map_err(Failure::Server)?;
-        self.annotate_patch(index, webhook, &decision);
+        self.annotate_patch(index, webhook, &patch, &decision.patch_type);
         Ok(has_changed)
     }
 
@@ -218,11 +219,10 @@ impl Round<'_> {
         });
     }
 
-    fn annotate_patch(&self, index: usize, webhook: &Webhook, decision: &Decision) {
+    fn annotate_patch(&self, index: usize, webhook: &Webhook, patch: &Value, patch_type: &str) {
         self.annotate(index, "patch.webhook.admission.k8s.io", Level::Request, || {
-            let patch = read_patch(&decision.patch).unwrap_or_default();
             let value = json!({"configuration": webhook.configuration, "webhook": webhook.name, "patch": patch,
-                "patchType": decision.patch_type});
+                "patchType": patch_type});
             value.to_string()
         });
     }
@@ -237,22 +237,20 @@ impl Round<'_> {
     }
 }
 
-/// Returns `document` as the patch of a decision changes it; `None` without a patch.
-fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<Option<Value>, Failure> {
+/// Returns the patch of a decision; `None` without operations.
+fn patch_of(webhook: &Webhook, decision: &Decision) -> Result<Option<Value>, Failure> {
     if decision.patch.is_empty() {
         return Ok(None);
     }
-    let undecodable = |why: &dyn std::fmt::Display| {
-        Failure::call(
-            webhook,
-            503,
-            format_args!("received undecodable patch in webhook response: {why}"),
-        )
-    };
-    let patch = read_patch(&decision.patch).map_err(|why| undecodable(&why))?;
-    if patch.as_array().is_none_or(Vec::is_empty) {
-        return Ok(None);
-    }
+    let patch = decode_patch(&decision.patch).map_err(|why| {
+        let why = format_args!("received undecodable patch in webhook response: {why}");
+        Failure::call(webhook, 503, why)
+    })?;
+    Ok(Some(patch).filter(|patch| patch.as_array().is_some_and(|operations| !operations.is_empty())))
+}
+
+/// Returns `document` as the patch of a decision changes it.
+fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<Value, Failure> {
     if document.is_null() {
         let name = quote(&webhook.name);
         return Err(Failure::Server(ApiError::internal(format!(
@@ -267,7 +265,7 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<O
             format_args!("unsupported patch type {name}"),
         ));
     }
-    apply(&decision.patch, document).map(Some).map_err(Failure::Server)
+    apply(&decision.patch, document).map_err(Failure::Server)
 }
 
 /// Applies a list of operations to `document`.
@@ -276,31 +274,6 @@ fn apply(patch: &[u8], document: &Value) -> ApiResult<Value> {
     json::encode_value(document, &mut text);
     let patched = apply_list(&text, patch).map_err(ApiError::internal)?;
     serde_json::from_slice(&patched).map_err(ApiError::internal)
-}
-
-/// Reads a JSON patch: `null` or a list of operations.
-///
-/// # Errors
-///
-/// The first mistake, in the words of Go.
-fn read_patch(text: &[u8]) -> Result<Value, String> {
-    let (patch, _) = json::parse_value(text, Strictness::Lenient).map_err(|error| error.to_string())?;
-    let mismatch = |value, wanted| {
-        let found = json::name_of(value);
-        Err(format!(
-            "json: cannot unmarshal {found} into Go value of type jsonpatch.{wanted}"
-        ))
-    };
-    match &patch {
-        Value::Null => {}
-        Value::Array(operations) => {
-            if let Some(other) = operations.iter().find(|value| !value.is_object() && !value.is_null()) {
-                return mismatch(other, "Operation");
-            }
-        }
-        other => return mismatch(other, "Patch"),
-    }
-    Ok(patch)
 }
 
 #[cfg(test)]
@@ -377,7 +350,7 @@ mod tests {
             ("[}", "invalid character '}' looking for beginning of value"),
         ];
         for (patch, why) in cases {
-            assert_eq!(read_patch(patch.as_bytes()), Err(why.to_owned()));
+            assert_eq!(decode_patch(patch.as_bytes()), Err(why.to_owned()));
         }
     }
 }

@@ -29,7 +29,8 @@ const MAX_MOVED: usize = 1 << 24;
 pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
     let refuse = |error: DecodeError| ApiError::bad_request(format!("{}{error}", prefix(strictness)));
     let (tree, mut findings) = read(patch, strictness).map_err(refuse)?;
-    let operations = operations(&tree, strictness)?;
+    let operations =
+        operations(&tree, strictness).map_err(|why| ApiError::bad_request(format!("{}{why}", prefix(strictness))))?;
     if strictness == Strictness::Strict {
         findings.extend(unknown_members(&tree));
         for finding in &mut findings {
@@ -42,6 +43,17 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     }
     let patched = apply_list(document, patch).map_err(|_| ApiError::patch_rejected())?;
     Ok(Patched::new(patched, findings))
+}
+
+/// Decodes a JSON patch, `null` or a list of operations, whose members are not checked.
+///
+/// # Errors
+///
+/// The first mistake, in the words of Go.
+pub fn decode_patch(patch: &[u8]) -> Result<Value, String> {
+    let (tree, _) = read(patch, Strictness::Lenient).map_err(|error| error.to_string())?;
+    operations(&tree, Strictness::Lenient)?;
+    Ok(tree)
 }
 
 /// The reason why a patch does not apply.
@@ -93,12 +105,13 @@ pub fn apply_list(document: &[u8], patch: &[u8]) -> Result<Vec<u8>, Refusal> {
 }
 
 /// The number of operations, when the patch is a list of such.
-fn operations(tree: &Value, strictness: Strictness) -> Result<usize, ApiError> {
-    let refuse = |kind: &str, place: &str, ty: &str| {
-        let prefix = prefix(strictness);
-        let message = format!("{prefix}json: cannot unmarshal {kind} into Go {place}of type {ty}");
-        Err(ApiError::bad_request(message))
-    };
+///
+/// # Errors
+///
+/// The first mistake, in the words of Go.
+fn operations(tree: &Value, strictness: Strictness) -> Result<usize, String> {
+    let refuse =
+        |kind: &str, place: &str, ty: &str| Err(format!("json: cannot unmarshal {kind} into Go {place}of type {ty}"));
     let (list_type, type_of_one) = match strictness {
         Strictness::Strict => ("[]handlers.jsonPatchOp", "handlers.jsonPatchOp"),
         Strictness::Lenient => ("jsonpatch.Patch", "jsonpatch.Operation"),
