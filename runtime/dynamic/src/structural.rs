@@ -96,6 +96,8 @@ pub enum Additional {
     None,
     /// They can be anything.
     Any,
+    /// They are refused, not dropped as unknown ones (`additionalProperties: false`).
+    Refused,
     /// They are of this type.
     Typed(Arc<Structural>),
 }
@@ -117,7 +119,7 @@ impl Structural {
     pub fn children(&self) -> impl Iterator<Item = &Structural> {
         let additional = match &self.additional {
             Additional::Typed(additional) => Some(&**additional),
-            Additional::None | Additional::Any => None,
+            Additional::None | Additional::Any | Additional::Refused => None,
         };
         self.properties.schemas().chain(additional).chain(self.items.as_deref())
     }
@@ -136,7 +138,7 @@ impl Structural {
         match (self.properties.get(name), &self.additional) {
             (Some(property), _) => Some(property),
             (None, Additional::Typed(additional)) => Some(additional),
-            (None, Additional::None | Additional::Any) => None,
+            (None, Additional::None | Additional::Any | Additional::Refused) => None,
         }
     }
 }

@@ -69,7 +69,7 @@ impl Declared {
                         .unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
                     Self::map(element, most)
                 }
-                Additional::None | Additional::Any => Self::object(schema, limits, name),
+                Additional::None | Additional::Any | Additional::Refused => Self::object(schema, limits, name),
             },
             SchemaType::String => Self::string(limits),
             SchemaType::Boolean => Self::simple(Type::Bool, 0, 4),

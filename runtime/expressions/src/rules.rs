@@ -308,7 +308,7 @@ fn node(schema: &Structural, is_root: bool, most: u64, costs: &mut [u64; SIZES.l
         },
         additional: match &schema.additional {
             Additional::Typed(schema) => inner(schema, entries).map(Box::new),
-            Additional::None | Additional::Any => None,
+            Additional::None | Additional::Any | Additional::Refused => None,
         },
         items: schema
             .items

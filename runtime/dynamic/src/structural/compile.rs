@@ -81,8 +81,8 @@ impl Compiler<'_> {
 
     fn additional(&mut self, schema: Option<&Value>) -> Additional {
         match schema {
-            // If none are allowed, they are no unknown fields all the same: `Limits::only_declared` refuses them.
-            Some(Value::Bool(_)) => Additional::Any,
+            Some(Value::Bool(true)) => Additional::Any,
+            Some(Value::Bool(false)) => Additional::Refused,
             Some(schema @ Value::Object(_)) => Additional::Typed(self.compile(schema)),
             _ => Additional::None,
         }
@@ -118,7 +118,6 @@ impl Compiler<'_> {
             unique_items: flag("uniqueItems"),
             max_properties: count("maxProperties"),
             min_properties: count("minProperties"),
-            only_declared: schema.get("additionalProperties") == Some(&Value::Bool(false)),
             allowed: schema
                 .get("enum")
                 .and_then(Value::as_array)

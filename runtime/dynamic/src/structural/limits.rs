@@ -37,8 +37,6 @@ pub struct Limits {
     pub max_properties: Option<u64>,
     /// The fewest fields of an object.
     pub min_properties: Option<u64>,
-    /// Fields that the schema does not name are refused (`additionalProperties: false`).
-    pub only_declared: bool,
     /// The values that are allowed; all when empty.
     pub allowed: Box<[Value]>,
     /// Fields that an object must have.

@@ -75,7 +75,7 @@ fn prune(
                 let known = match schema.map(|schema| (schema.properties.get(name.as_str()), &schema.additional)) {
                     Some((Some(property), _)) => Some(Some(property)),
                     Some((None, Additional::Typed(additional))) => Some(Some(&**additional)),
-                    Some((None, Additional::Any)) => Some(None),
+                    Some((None, Additional::Any | Additional::Refused)) => Some(None),
                     Some((None, Additional::None)) | None => None,
                 };
                 let location = ValuePath::Field(location, name);

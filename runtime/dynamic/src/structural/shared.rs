@@ -129,6 +129,7 @@ mod tests {
             json!({"type": "array", "items": {"type": "string"}}),
             json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}),
             json!({"type": "object", "additionalProperties": true}),
+            json!({"type": "object", "additionalProperties": false}),
             json!({"type": "object", "additionalProperties": {"type": "string"}}),
             json!({"type": "object", "x-kubernetes-embedded-resource": true}),
             json!({"type": "object", "x-kubernetes-map-type": "atomic"}),

@@ -80,14 +80,12 @@ impl<'s> CustomSchema<'s> {
         }
         // An object without any declared field has fields of all names.
         let is_free = schema.properties.is_empty() && !self.is_resource;
-        let is_closed = schema.limits.as_ref().is_some_and(|limits| limits.only_declared);
         match (schema.properties.get(name), &schema.additional) {
             (Some(property), _) => Entry::Field(self.inner(property)),
-            (None, _) if is_closed => Entry::Undeclared,
             (None, Additional::Typed(additional)) => Entry::Element(self.inner(additional)),
             (None, Additional::Any) => Entry::Element(Schema::Unknown),
             (None, Additional::None) if self.preserves_unknown || is_free => Entry::Element(Schema::Unknown),
-            (None, Additional::None) => Entry::Undeclared,
+            (None, Additional::None | Additional::Refused) => Entry::Undeclared,
         }
     }
 

@@ -106,9 +106,9 @@ impl Structural {
             if let Some(max) = limits.max_properties {
                 check_most(count, max, location, outcome);
             }
-            if limits.only_declared {
-                self.check_names(entries, location, outcome);
-            }
+        }
+        if self.additional == Additional::Refused {
+            self.check_names(entries, location, outcome);
         }
         let old_entries = subject.old.and_then(Value::as_object);
         let old = |name: &str| match location.is_root() && TYPE_META.contains(&name) {
