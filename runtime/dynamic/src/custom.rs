@@ -174,7 +174,6 @@ impl CustomKind {
             conditional_update: true,
             // Writes to the status leave other fields unchanged as well, but Kubernetes does not list these.
             status_resets: &["metadata", "spec"],
-            resets_in_own_version: true,
             ..Behavior::NONE
         },
         schema: || &FIELDS,

@@ -146,9 +146,6 @@ pub struct Behavior {
     pub resets: &'static [&'static str],
     /// Dotted paths that writers of `/status` never own, besides everything outside metadata.
     pub status_resets: &'static [&'static str],
-    /// Fields that writers of the object or of its status never own are such in the version of the write alone: the write
-    /// takes them from managers of other versions.
-    pub resets_in_own_version: bool,
     /// Dotted path of the number by which the table of a list is sorted, in ascending order; empty for the order of the
     /// list, by name.
     pub rows_by: &'static str,
@@ -176,7 +173,6 @@ impl Behavior {
         read_only: false,
         resets: &[],
         status_resets: &[],
-        resets_in_own_version: false,
         rows_by: "",
         partitioned_by: "",
         is_namespace: false,

@@ -322,9 +322,10 @@ struct Changes<'a> {
 /// changes the status, and it changes nothing else except metadata. Kinds add further fields.
 ///
 /// The fields are those of managers of `kind`, which can be in another version than `written`, the kind of the request.
+/// Custom kinds have such fields in the version of the write alone: it takes them from managers of other versions.
 pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str, written: &ResourceFacts) -> Set<'static> {
-    let is_own_version = kind.api_version == written.api_version;
-    if matches!(subresource, "" | "status") && kind.behavior.resets_in_own_version && !is_own_version {
+    let is_other_custom_version = kind.custom.is_some() && kind.api_version != written.api_version;
+    if is_other_custom_version && matches!(subresource, "" | "status") {
         return Set::new();
     }
     let has_status = kind
