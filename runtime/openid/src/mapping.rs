@@ -39,6 +39,12 @@ pub(crate) enum Source {
     Expression(Box<Expression>),
 }
 
+impl Source {
+    pub(crate) fn expression(expression: Expression) -> Self {
+        Self::Expression(Box::new(expression))
+    }
+}
+
 impl ClaimRules {
     /// Returns the user that claims describe. The group of authenticated users is not added.
     ///
@@ -220,7 +226,7 @@ mod tests {
     }
 
     fn expression(text: &str) -> Source {
-        Source::Expression(Box::new(Expression::mapping(text, Subject::Claims).unwrap()))
+        Source::expression(Expression::mapping(text, Subject::Claims).unwrap())
     }
 
     fn rules(username: Source) -> ClaimRules {

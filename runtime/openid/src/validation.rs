@@ -330,8 +330,7 @@ impl Mapping {
             ("", "") => None,
             ("", text) => {
                 let what = ("uid.expression", text);
-                compiled(Expression::mapping, what, Subject::Claims, errors)
-                    .map(|expression| Source::Expression(Box::new(expression)))
+                compiled(Expression::mapping, what, Subject::Claims, errors).map(Source::expression)
             }
             (claim, "") => Some(Source::Claim {
                 name: claim.to_owned(),
@@ -387,8 +386,7 @@ fn prefixed(field: &str, mapping: &PrefixedClaimOrExpression, errors: &mut Field
                 errors.invalid("prefix", prefix.as_str(), detail);
             }
             let what = ("expression", text);
-            compiled(Expression::mapping, what, Subject::Claims, &mut errors)
-                .map(|expression| Source::Expression(Box::new(expression)))
+            compiled(Expression::mapping, what, Subject::Claims, &mut errors).map(Source::expression)
         }
         (claim, "") => {
             let Some(prefix) = &mapping.prefix else {

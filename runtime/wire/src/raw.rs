@@ -2,6 +2,8 @@
 
 mod tree;
 
+use std::convert::identity;
+
 use crate::json::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, Strictness, compact, encode_text, encode_value, parse_value};
 use crate::protobuf::{Fields, write_bytes};
 use crate::scalar::{ScalarCodec, ScalarError, Token};
@@ -115,14 +117,14 @@ raw_json!(
     /// An object of a type that only its user knows (`runtime.RawExtension`).
     RawExtension,
     left_for_tree,
-    as_written
+    identity
 );
 
 raw_json!(
     /// The set of fields that a manager owns, as a tree of `f:`, `k:` and `v:` keys.
     FieldsV1,
     left_for_fields,
-    as_written
+    identity
 );
 
 raw_json!(
@@ -132,11 +134,6 @@ raw_json!(
     left_for_tree,
     as_decoded
 );
-
-/// Compact JSON that stays as it is.
-fn as_written(json: Vec<u8>) -> Vec<u8> {
-    json
-}
 
 /// Compact JSON as it is encoded after decoding; unchanged if it has a number that no type can hold.
 fn as_decoded(json: Vec<u8>) -> Vec<u8> {

@@ -131,16 +131,15 @@ impl Walk<'_> {
         }
         // An old null is not a value to compare with.
         let old = old.filter(|old| !old.is_null());
-        let is_compared = node.rules.iter().any(|compiled| compiled.uses_old_self);
+        let subject = Subject {
+            path,
+            json,
+            schema_type: schema.schema_type,
+            value: value(json, schema, node.is_root),
+            old: old.map(|old| value(old, schema, node.is_root)),
+            is_compared: node.rules.iter().any(|compiled| compiled.uses_old_self),
+        };
         for compiled in &node.rules {
-            let subject = Subject {
-                path,
-                json,
-                schema_type: schema.schema_type,
-                value: value(json, schema, node.is_root),
-                old: old.map(|old| value(old, schema, node.is_root)),
-                is_compared,
-            };
             let before = self.errors.count();
             if let Some(error) = self.rule(compiled, &subject)?
                 && before == self.errors.count()

@@ -79,7 +79,8 @@ fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
 fn part(object: &dyn Object, name: Option<&str>) -> Option<Tree> {
     match name {
         None => Some(json::to_value(object)),
-        Some(name @ ("apiVersion" | "kind")) => json::to_value(object).get(name).cloned(),
+        Some("apiVersion") => object.type_meta().map(|meta| meta.api_version.into()),
+        Some("kind") => object.type_meta().map(|meta| meta.kind.into()),
         Some(name) => find(object, name).map(|value| {
             let mut json = Vec::new();
             json::encode_part(value, &mut json);

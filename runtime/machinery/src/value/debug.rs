@@ -47,7 +47,9 @@ impl Debug for dyn Optional + '_ {
 
 impl Debug for dyn Scalar {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
-        formatter.write_str(self.facts().go_name)
+        let mut json = Vec::new();
+        self.write_json(&mut json);
+        formatter.write_str(&String::from_utf8_lossy(&json))
     }
 }
 
@@ -56,11 +58,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::int_or_string::IntOrString;
 
     #[test]
     fn values_show_their_content() {
         let labels = BTreeMap::from([("a".to_owned(), vec![1_i64, 2])]);
         let value: &dyn Value = &labels;
         assert_eq!(format!("{value:?}"), r#"Map({"a": List([Int(1), Int(2)])})"#);
+        let port: &dyn Value = &IntOrString::from("http");
+        assert_eq!(format!("{port:?}"), r#"Scalar("http")"#);
     }
 }

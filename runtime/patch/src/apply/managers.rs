@@ -1,6 +1,5 @@
 //! Updates the managers of a document after an apply.
 
-use planesmith_wire::sorting::sort_by;
 use serde_json::Value;
 
 use super::ApplyError;
@@ -124,7 +123,7 @@ impl Target<'_> {
             }
             if !conflicts.is_empty() {
                 // Stable: the fields of one manager keep their order.
-                sort_by(&mut conflicts, |left, right| left.order().cmp(&right.order()));
+                conflicts.sort_by_cached_key(Conflict::order);
                 return Err(ApplyError::Conflicts(conflicts));
             }
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::vec;
 
-use planesmith_machinery::sorting::sort_by_key;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{cbor, json, yaml};
 use planesmith_store::Entry;
@@ -111,7 +110,7 @@ impl TextList {
             }
         }
         let mut numbered = std::mem::take(numbered);
-        sort_by_key(&mut numbered, |(number, _)| *number);
+        numbered.sort_by_key(|(number, _)| *number);
         let sorted: Vec<_> = numbered.into_iter().map(|(_, entry)| entry).collect();
         self.entries = sorted.into_iter();
         self.stage = Stage::Head;

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Tree;
 
-use super::AnyJson;
+use super::RawExtension;
 use crate::json::{encode_value, parse_value_within};
 use crate::protobuf::write_bytes;
 use crate::scalar::{ScalarCodec, ScalarError, Token};
@@ -39,7 +39,7 @@ impl ScalarCodec for Tree {
     }
 
     fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
-        let mut raw = AnyJson::default();
+        let mut raw = RawExtension::default();
         raw.read_proto(payload)?;
         *self = raw.to_value();
         Ok(())
