@@ -11,8 +11,9 @@ use axum::response::Response;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, UPGRADE};
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
+use planesmith_access::upgrade::requests_upgrade;
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
     BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, client_tls_to, forward, leave_connection,
@@ -208,6 +209,7 @@ impl Backend {
 /// Sets the headers for another server: the user, the host and the audit ID. As in kube-apiserver, whose upgrades use another
 /// transport, requests without upgrade tell that they were forwarded.
 fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
+    let upgrades = requests_upgrade(headers);
     leave_connection(headers);
     identity::announce(&ctx.user, headers);
     let own = [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())];
@@ -215,7 +217,7 @@ fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
         (FORWARDED_HOST, target.authority()),
         (FORWARDED_PROTO, "https".to_owned()),
     ];
-    let forwarded = forwarded.into_iter().filter(|_| !headers.contains_key(UPGRADE));
+    let forwarded = forwarded.into_iter().filter(|_| !upgrades);
     let all: Vec<_> = own.into_iter().chain(forwarded).collect();
     for (name, value) in all {
         if let Ok(value) = HeaderValue::try_from(value) {

@@ -17,7 +17,7 @@ pub use context::{Context, RequestId};
 pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;
 pub(crate) use info::decode;
-pub use query::Query;
+pub use query::{Query, encode_query};
 pub(crate) use routed_path::routed;
 pub use timeline::{Stage, Step, Timeline};
 pub use verb::Verb;

@@ -1,12 +1,8 @@
 //! Parameters of connections, read from queries and written into them.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_server::request::Query;
-
-/// The characters that Go's `url.QueryEscape` escapes: all but letters, digits and a few more.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+use planesmith_server::request::{Query, encode_query};
 
 /// The parameters of a query.
 #[derive(Clone, Copy)]
@@ -20,8 +16,7 @@ impl Parameters<'_> {
 
     /// Returns a truth value: present, and neither `false` nor `0`.
     pub(super) fn flag(self, name: &str) -> bool {
-        let value = self.0.first(name);
-        value.is_some_and(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
+        self.0.flag(name).unwrap_or_default()
     }
 
     /// Returns a number, if there is one.
@@ -78,16 +73,7 @@ impl Sent {
     }
 
     /// Returns the query as text.
-    pub(super) fn encode(mut self) -> String {
-        self.0.sort_by_key(|(name, _)| *name);
-        let pairs: Vec<String> = self
-            .0
-            .iter()
-            .map(|(name, value)| {
-                let value = utf8_percent_encode(value, ESCAPED).to_string().replace("%20", "+");
-                format!("{name}={value}")
-            })
-            .collect();
-        pairs.join("&")
+    pub(super) fn encode(self) -> String {
+        encode_query(self.0.into_iter())
     }
 }

@@ -33,16 +33,7 @@ impl<'q> Query<'q> {
     pub fn reencoded(self) -> String {
         // Bytes, because a server behind this one may read other encodings than UTF-8.
         let bytes = |text: &str| -> Vec<u8> { percent_decode_str(&text.replace('+', " ")).collect() };
-        let mut pairs: Vec<(Vec<u8>, Vec<u8>)> =
-            self.sound().map(|(name, value)| (bytes(name), bytes(value))).collect();
-        // Several values of a name stay in their order.
-        pairs.sort_by(|(left, _), (right, _)| left.cmp(right));
-        // Only a space is encoded as %20.
-        let encoded = |bytes: &[u8]| percent_encode(bytes, ESCAPED).to_string().replace("%20", "+");
-        let pairs = pairs
-            .iter()
-            .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
-        pairs.collect::<Vec<_>>().join("&")
+        encode_query(self.sound().map(|(name, value)| (bytes(name), bytes(value))))
     }
 
     /// Like [`Query::pairs`], still encoded: looking for one parameter does not decode the values of the others.
@@ -70,6 +61,18 @@ impl<'q> Query<'q> {
     pub fn first(self, name: &str) -> Option<Cow<'q, str>> {
         self.all(name).next()
     }
+}
+
+/// Returns parameters as Go encodes them: sorted by name. Several values of a name stay in their order.
+pub fn encode_query(pairs: impl Iterator<Item = (impl Into<Vec<u8>>, impl Into<Vec<u8>>)>) -> String {
+    let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = pairs.map(|(name, value)| (name.into(), value.into())).collect();
+    pairs.sort_by(|(left, _), (right, _)| left.cmp(right));
+    // Only a space is encoded as %20.
+    let encoded = |bytes: &[u8]| percent_encode(bytes, ESCAPED).to_string().replace("%20", "+");
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+    pairs.collect::<Vec<_>>().join("&")
 }
 
 /// True if a pair has no semicolon, and two hexadecimal digits after each percent sign.
