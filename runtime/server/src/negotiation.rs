@@ -18,6 +18,7 @@ use planesmith_machinery::strategy::Extensions;
 pub(crate) use self::accept::{Clause, clauses};
 pub(crate) use self::document::Document;
 pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
+pub use self::route::check_produced;
 use crate::features::CBOR_SERVING;
 use crate::request::{Query, features_of};
 

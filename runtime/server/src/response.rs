@@ -119,8 +119,21 @@ pub(crate) fn document(request: &Parts, agreed: ApiResult<Output>, object: &dyn 
     }
 }
 
+/// The routes of a web service of kube-apiserver that has one document: at `path`, which may end with a slash, and none below.
+pub fn web_service<F>(path: &str, answer: F) -> [(String, MethodRouter); 3]
+where
+    F: Fn(&Parts) -> Response + Clone + Send + Sync + 'static,
+{
+    let document = get_only(answer);
+    [
+        (path.to_owned(), document.clone()),
+        (format!("{path}/"), document),
+        (format!("{path}/{{*rest}}"), no_route()),
+    ]
+}
+
 /// A route for GET alone. Other methods are refused without the `Allow` header that axum's `get` would send.
-pub fn get_only<F>(answer: F) -> MethodRouter
+pub(crate) fn get_only<F>(answer: F) -> MethodRouter
 where
     F: Fn(&Parts) -> Response + Clone + Send + Sync + 'static,
 {
@@ -133,8 +146,8 @@ where
     })
 }
 
-/// A route for the paths below a document of kube-apiserver's web services, which have no other one.
-pub fn no_route() -> MethodRouter {
+/// A route that is not found.
+fn no_route() -> MethodRouter {
     any(|request: Request<Body>| {
         let (request, _) = request.into_parts();
         std::future::ready(failure(&request, &ApiError::path_not_found()))

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
 use planesmith_access::authentication::service_account::{PublicKey, key_set};
-use planesmith_machinery::status::{ApiError, Details, Reason};
 use planesmith_server::chain::ApiServer;
-use planesmith_server::negotiation::Output;
+use planesmith_server::negotiation::{Output, check_produced};
 use planesmith_server::response;
 use serde_json::json;
 
@@ -51,13 +51,13 @@ pub(crate) fn with_openid(
     with_document(server, KEYS_PATH, keys)
 }
 
-/// Serves `document` at `path`, which may end with a slash.
+/// Serves `document` at `path`.
 fn with_document(server: ApiServer, path: &str, document: Document) -> ApiServer {
-    let document = response::get_only(move |request| document.answer(&request.headers));
-    server
-        .with_unlisted_path(format!("{path}/"), document.clone())
-        .with_unlisted_path(format!("{path}/{{*rest}}"), response::no_route())
-        .with_path(path, document)
+    let [(path, route), others @ ..] = response::web_service(path, move |request| document.answer(request));
+    let server = server.with_path(path, route);
+    others
+        .into_iter()
+        .fold(server, |server, (path, route)| server.with_unlisted_path(path, route))
 }
 
 fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
@@ -75,24 +75,11 @@ fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
 }
 
 impl Document {
-    fn answer(&self, headers: &HeaderMap) -> Response {
-        if !self.is_accepted(headers) {
-            let message = format!("406: Not Acceptable\n\nAvailable representations: {}", self.media_type);
-            let mut error = ApiError::new(Reason::NotAcceptable, message);
-            error.status_mut().details = Some(Details::default());
+    fn answer(&self, request: &Parts) -> Response {
+        if let Err(error) = check_produced(request, &[self.media_type]) {
             return response::failure_as(Output::json(), &error);
         }
         let headers = [(CONTENT_TYPE, self.media_type), (CACHE_CONTROL, "public, max-age=3600")];
         (StatusCode::OK, headers, (self.write)()).into_response()
-    }
-
-    fn is_accepted(&self, headers: &HeaderMap) -> bool {
-        let Some(accept) = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()) else {
-            return true;
-        };
-        accept.split(',').any(|clause| {
-            let media_type = clause.split(';').next().unwrap_or_default().trim();
-            media_type == "*/*" || media_type == self.media_type
-        })
     }
 }

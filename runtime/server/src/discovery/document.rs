@@ -6,7 +6,7 @@ use http::request::Parts;
 use planesmith_machinery::json;
 use planesmith_machinery::value::Struct;
 
-use crate::negotiation::{self, Acceptable};
+use crate::negotiation;
 use crate::response;
 
 /// A document with its JSON encoding, which most clients request.
@@ -40,7 +40,7 @@ impl Document {
     /// The document in the encoding that the client accepts, at a path of an API.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
         let checked = negotiation::check_document_route(request);
-        let agreed = checked.and_then(|()| negotiation::negotiate(request, Acceptable::Plain));
+        let agreed = checked.and_then(|()| negotiation::negotiate_document(request));
         response::document(request, agreed, &*self.object, &self.json)
     }
 

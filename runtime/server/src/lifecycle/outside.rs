@@ -32,11 +32,9 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
         paths.extend(endpoint.paths());
     }
     let version = config.version.clone();
-    let version = response::get_only(move |request| version.answer(request));
-    router = router
-        .route("/version", version.clone())
-        .route("/version/", version)
-        .route("/version/{*rest}", response::no_route());
+    for (path, route) in response::web_service("/version", move |request| version.answer(request)) {
+        router = router.route(&path, route);
+    }
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
     metrics.show_version(&config.version);

@@ -15,10 +15,19 @@ use super::{accept_header, with_empty_details};
 ///
 /// 415 or 406, in the words of the route.
 pub(crate) fn check(request: &Parts, consumed: &[&str], produced: &[&str]) -> ApiResult<()> {
-    let accept = accept_header(request);
     if !consumes(request, consumed) {
         return Err(not_consumed(request));
     }
+    check_produced(request, produced)
+}
+
+/// Checks that the client of `request` accepts one of the media types that a route has `produced`.
+///
+/// # Errors
+///
+/// 415 or 406, in the words of the route.
+pub fn check_produced(request: &Parts, produced: &[&str]) -> ApiResult<()> {
+    let accept = accept_header(request);
     match accept.is_empty() || names_any(accept, produced) {
         true => Ok(()),
         false => Err(not_produced(request, produced)),
