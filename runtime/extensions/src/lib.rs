@@ -25,7 +25,6 @@ pub use custom::CustomResources;
 pub use definitions::Definitions;
 pub use facts::KnownFacts;
 pub use openapi::Templates;
-pub use status::{established, with_names};
 
 /// The group of definitions.
 pub const GROUP: &str = "apiextensions.k8s.io";

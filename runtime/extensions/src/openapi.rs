@@ -44,6 +44,7 @@ pub(crate) fn v3(
         .map(|(name, schema)| (name.clone(), schema.clone()))
         .collect();
     let mut all_paths = Map::new();
+    let mut has_scales = false;
     for facts in kinds {
         let Some(schema) = schema_of(facts, definitions) else {
             continue;
@@ -51,10 +52,11 @@ pub(crate) fn v3(
         let dialect = Dialect::V3 { template: &template };
         schemas.insert(model::name(facts, &facts.kind), model::of_kind(facts, &schema, dialect));
         schemas.insert(model::name(facts, &facts.list_kind), model::of_list(facts, dialect));
-        if facts.subresource("scale").is_some() {
-            schemas.extend(scale_models(shared, templates.scales));
-        }
+        has_scales |= facts.subresource("scale").is_some();
         all_paths.extend(paths::of_kind(facts, &template, dialect));
+    }
+    if has_scales {
+        schemas.extend(scale_models(shared, templates.scales).unwrap_or_else(any_scale));
     }
     let document = json!({
         "openapi": "3.0.0",
@@ -75,6 +77,7 @@ pub(crate) fn v2(
     let template: Value = serde_json::from_slice(&template).unwrap_or_default();
     let mut models = Map::new();
     let mut all_paths = Map::new();
+    let mut has_scales = false;
     for facts in kinds {
         let Some(schema) = schema_of(facts, definitions) else {
             continue;
@@ -84,10 +87,11 @@ pub(crate) fn v2(
             model::of_kind(facts, &schema, Dialect::V2),
         );
         models.insert(model::name(facts, &facts.list_kind), model::of_list(facts, Dialect::V2));
-        if facts.subresource("scale").is_some() && find_scale_models(shared, templates.scales).is_none() {
-            models.insert(SCALE.to_owned(), json!({"type": "object"}));
-        }
+        has_scales |= facts.subresource("scale").is_some();
         all_paths.extend(paths::of_kind(facts, &template, Dialect::V2));
+    }
+    if has_scales && scale_models(shared, templates.scales).is_none() {
+        models.extend(any_scale());
     }
     json!({"definitions": models, "paths": all_paths}).to_string().into()
 }
@@ -103,13 +107,13 @@ fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value
     Some(version.schema().clone())
 }
 
-fn scale_models(shared: &OpenApi, paths: &[&str]) -> Map<String, Value> {
-    let found = find_scale_models(shared, paths);
-    found.unwrap_or_else(|| [(SCALE.to_owned(), json!({"type": "object"}))].into_iter().collect())
+/// Returns the model of scales of a chain without a document about them.
+fn any_scale() -> Map<String, Value> {
+    Map::from_iter([(SCALE.to_owned(), json!({"type": "object"}))])
 }
 
 /// Returns the models of scales in the documents of the chain.
-fn find_scale_models(shared: &OpenApi, paths: &[&str]) -> Option<Map<String, Value>> {
+fn scale_models(shared: &OpenApi, paths: &[&str]) -> Option<Map<String, Value>> {
     paths.iter().find_map(|path| {
         let document = parsed(shared, path);
         let schemas = document.pointer("/components/schemas")?.as_object()?;

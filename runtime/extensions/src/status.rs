@@ -12,7 +12,7 @@ use planesmith_control_plane::conditions::{ConditionState, set_condition};
 /// As in kube-apiserver, nothing is decided while the accepted names are the requested ones, even if another condition
 /// was reported before. A definition stays established whatever names it requests later.
 #[must_use]
-pub fn with_names(document: &Value, taken: &TakenNames, now: &str) -> Value {
+pub(crate) fn with_names(document: &Value, taken: &TakenNames, now: &str) -> Value {
     let definition = Definition::new(document);
     let mut status = match document.get("status") {
         Some(status @ Value::Object(_)) => status.clone(),
@@ -36,7 +36,7 @@ pub fn with_names(document: &Value, taken: &TakenNames, now: &str) -> Value {
 /// Establishes a definition whose names are accepted, unless it is established; `problem` prevents that. Returns its
 /// status.
 #[must_use]
-pub fn established(document: &Value, problem: Option<&ConditionState>, now: &str) -> Value {
+pub(crate) fn established(document: &Value, problem: Option<&ConditionState>, now: &str) -> Value {
     let definition = Definition::new(document);
     let mut status = document.get("status").cloned().unwrap_or_default();
     if definition.is("NamesAccepted") && !definition.is("Established") {

@@ -73,14 +73,14 @@ pub fn format(request: &Parts) -> ApiResult<Format> {
     if sent.is_empty() {
         return Ok(Format::Json);
     }
-    if !has_parameters(sent) {
+    if !has_sound_parameters(sent) {
         return Err(refused());
     }
     Format::of_media_type(&media_type.to_ascii_lowercase(), features).ok_or_else(refused)
 }
 
 /// True if the rest of a `Content-Type` is empty or a list of parameters, each with a name and one value.
-fn has_parameters(content_type: &[u8]) -> bool {
+fn has_sound_parameters(content_type: &[u8]) -> bool {
     let (mut in_quotes, mut is_escaped) = (false, false);
     let ends = |byte: &u8| {
         in_quotes ^= *byte == b'"' && !is_escaped;

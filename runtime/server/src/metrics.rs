@@ -372,6 +372,11 @@ impl Metrics {
         self.render(request, &self.service_levels)
     }
 
+    /// The compression of answers, which all of a server share.
+    pub(crate) fn compression(&self) -> &Compression {
+        &self.compression
+    }
+
     fn render(&self, request: &Parts, registry: &Registry) -> Response {
         let mut families = registry.gather();
         if let Some(selection) = self.selection.get() {

@@ -12,11 +12,9 @@ pub struct Compress {
     compression: Compression,
 }
 
-impl Default for Compress {
-    fn default() -> Self {
-        Self {
-            compression: Compression::new(),
-        }
+impl Compress {
+    pub(crate) fn new(compression: Compression) -> Self {
+        Self { compression }
     }
 }
 

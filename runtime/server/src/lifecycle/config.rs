@@ -273,7 +273,7 @@ impl Config {
             Arc::clone(&self.authorizer),
             Arc::clone(metrics),
         )));
-        list.push(Arc::new(Compress::default()));
+        list.push(Arc::new(Compress::new(metrics.compression().clone())));
         // Sees answers before they are compressed.
         if let Some(audit) = &self.audit {
             list.push(Arc::new(AuditOfAnswers(Arc::clone(audit))));

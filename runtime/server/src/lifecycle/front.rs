@@ -45,7 +45,10 @@ impl Front {
         if is_head {
             answer.response = without_body(answer.response);
         }
-        if answer.response.status() == StatusCode::NOT_MODIFIED {
+        let headers = answer.response.headers();
+        if answer.response.status() == StatusCode::NOT_MODIFIED
+            && headers.get(CONTENT_LENGTH).is_some_and(|length| length == "0")
+        {
             // The router adds that of the empty body, which is not that of the client's copy.
             answer.response.headers_mut().remove(CONTENT_LENGTH);
         }

@@ -46,7 +46,7 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 const SEND_BUFFER: usize = TURN;
 /// Maximum lines of the header of one HTTP/1.1 request: an impersonating proxy sends one for each group of its user. kube-apiserver
 /// limits only the bytes; here the HTTP implementation reserves 64 bytes for each possible line while it reads a header.
-const HEADER_LINES: usize = 4096;
+const HEADER_LINES: usize = 1024;
 
 /// The state that all connections share.
 pub(super) struct Sessions<S> {

@@ -1,6 +1,7 @@
 //! Answers of a chain without a socket.
 
 use futures_util::FutureExt;
+use http::HeaderValue;
 
 use planesmith_machinery::status::ApiError;
 
@@ -167,6 +168,30 @@ async fn an_answer_to_head_has_the_length_of_its_body_only() {
     let (code, headers, body) = send(&server, "HEAD /api/v1/namespaces/n/echoes/a", "bob").await;
     assert_eq!((code, body.as_str()), (StatusCode::FORBIDDEN, ""));
     assert_eq!(headers["content-length"], refusal.len().to_string());
+}
+
+#[tokio::test]
+async fn only_the_length_of_the_empty_body_of_a_304_is_removed() {
+    let unchanged = |headers: &'static [(&'static str, &'static str)]| {
+        get(move || async move {
+            let mut response: Response = Response::default();
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            for (name, value) in headers {
+                response.headers_mut().insert(*name, HeaderValue::from_static(value));
+            }
+            response
+        })
+    };
+    let chain = chain()
+        .with_path("/copy", unchanged(&[("content-length", "7")]))
+        .with_path("/plain", unchanged(&[]));
+    let mut server = config(AlwaysAllow).complete().unwrap().prepare(chain).unwrap();
+    server.set_installed();
+    for (path, expected) in [("/copy", Some("7")), ("/plain", None)] {
+        let (code, headers, _) = send(&server, &format!("GET {path}"), "root").await;
+        let length = headers.get("content-length").map(|length| length.to_str().unwrap());
+        assert_eq!((code, length), (StatusCode::NOT_MODIFIED, expected), "{path}");
+    }
 }
 
 #[tokio::test]
