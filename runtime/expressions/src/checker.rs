@@ -57,11 +57,18 @@ impl std::fmt::Debug for Overload {
     }
 }
 
-/// Infers the types of `expr`, whose free names are `variables`. Reports problems to `source`.
-pub(crate) fn check(expr: &Expr, ids: Id, variables: &HashMap<String, Type>, source: &mut Source) -> Checked {
+/// Infers the types of `expr`, whose free names are `variables`, and which can construct `objects`. Reports problems to
+/// `source`.
+pub(crate) fn check(
+    expr: &Expr,
+    ids: Id,
+    (variables, objects): (&HashMap<String, Type>, &HashMap<String, Type>),
+    source: &mut Source,
+) -> Checked {
     let mut checker = Checker {
         source,
         variables,
+        objects,
         locals: Vec::new(),
         bindings: Bindings::default(),
         checked: Checked {
@@ -90,6 +97,7 @@ pub(crate) fn check(expr: &Expr, ids: Id, variables: &HashMap<String, Type>, sou
 struct Checker<'s> {
     source: &'s mut Source,
     variables: &'s HashMap<String, Type>,
+    objects: &'s HashMap<String, Type>,
     locals: Vec<(String, Type)>,
     bindings: Bindings,
     checked: Checked,
@@ -235,7 +243,7 @@ impl Checker<'_> {
     /// exist only where expressions create patches.
     fn overloads(&self, name: &str) -> Option<&'static [Overload]> {
         let is_for_patches = name.trim_start_matches('.').starts_with(PATCH_FUNCTIONS);
-        if is_for_patches && !self.variables.contains_key(&format!("{JSON_PATCH}{{}}")) {
+        if is_for_patches && !self.objects.contains_key(JSON_PATCH) {
             return None;
         }
         overloads(name)
@@ -368,7 +376,7 @@ impl Checker<'_> {
             }
             return Type::object(name, std::collections::BTreeMap::new());
         }
-        let declared = self.variables.get(&format!("{name}{{}}")).cloned();
+        let declared = self.objects.get(name).cloned();
         let known = declared.as_ref().and_then(|ty| match ty {
             Type::Struct(object) => Some(object.clone()),
             _ => None,
@@ -400,7 +408,7 @@ impl Checker<'_> {
     /// here.
     fn is_any_object(&self, name: &str) -> bool {
         let first = name.split('.').next();
-        first == Some(ANY_OBJECT) && self.variables.contains_key(&format!("{ANY_OBJECT}{{}}"))
+        first == Some(ANY_OBJECT) && self.objects.contains_key(ANY_OBJECT)
     }
 
     fn fold(&mut self, fold: &Fold) -> Type {

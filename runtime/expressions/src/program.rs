@@ -28,6 +28,8 @@ pub const PER_CALL_LIMIT: u64 = 1_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: HashMap<String, Type>,
+    /// The objects that expressions can construct, by the names of their types.
+    objects: HashMap<String, Type>,
     root: Option<Declared>,
     binds: bool,
 }
@@ -48,9 +50,9 @@ impl Environment {
 
     /// Adds object construction for type `ty`: `Name{field: value}`.
     #[must_use]
-    pub fn with_object(self, ty: Type) -> Self {
-        let name = format!("{ty}{{}}");
-        self.with(&name, ty)
+    pub fn with_object(mut self, ty: Type) -> Self {
+        self.objects.insert(ty.to_string(), ty);
+        self
     }
 
     /// Adds `cel.bind(name, value, expression)`, which names a value for one expression.
@@ -76,7 +78,7 @@ impl Environment {
         let Some((expr, ids)) = parse(&mut source, self.binds) else {
             return Err(source.complaint());
         };
-        let checked = check(&expr, ids, &self.variables, &mut source);
+        let checked = check(&expr, ids, (&self.variables, &self.objects), &mut source);
         let mut patterns = HashMap::new();
         if source.is_sound() {
             check_literals(&expr, &checked, &mut patterns, &mut source);
