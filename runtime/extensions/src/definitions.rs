@@ -130,15 +130,14 @@ impl Definitions {
                 self.openapi.remove_v2(&path);
                 self.openapi.remove_v3(&path);
             } else {
-                let (shared, again_shared) = (self.openapi.clone(), self.openapi.clone());
-                let templates = self.templates;
                 let kinds: Arc<[ResourceFacts]> = kinds.into();
-                let again = Arc::clone(&kinds);
-                let (store, same_store) = (Arc::clone(&self.store), Arc::clone(&self.store));
-                self.openapi
-                    .make_v2(&path, move || openapi::v2(&kinds, &store, (&again_shared, templates)));
-                self.openapi
-                    .make_v3(&path, move || openapi::v3(&again, &same_store, (&shared, templates)));
+                let later = |make: openapi::Make| {
+                    let (kinds, store) = (Arc::clone(&kinds), Arc::clone(&self.store));
+                    let (shared, templates) = (self.openapi.clone(), self.templates);
+                    move || make(&kinds, &store, (&shared, templates))
+                };
+                self.openapi.make_v2(&path, later(openapi::v2));
+                self.openapi.make_v3(&path, later(openapi::v3));
             }
         }
     }

@@ -28,6 +28,9 @@ const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 /// The name prefix of the models of definitions.
 const OWN: &str = "io.k8s.apiextensions-apiserver.";
 
+/// A function that makes a document about some kinds: [`v2`] or [`v3`].
+pub(crate) type Make = fn(&[ResourceFacts], &ResourceStore, (&OpenApi, Templates)) -> Bytes;
+
 /// Returns the version 3 document of one group version with these kinds.
 pub(crate) fn v3(
     kinds: &[ResourceFacts],
