@@ -11,6 +11,7 @@ use planesmith_clock::Clock;
 
 use crate::environment::Environment;
 use crate::feature::Features;
+use crate::go_format::quote;
 use crate::group_version::{GroupKind, GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::resource::object::Resource;
 use crate::resource::{ResourceFacts, Text};
@@ -326,6 +327,13 @@ impl Scheme {
     fn names(&self, group: &str, version: &str) -> Option<&Names> {
         self.groups.get(group)?.get(version)
     }
+}
+
+/// Returns the message that the kind is unknown to the scheme that kube-apiserver calls `scheme`.
+#[must_use]
+pub fn not_registered(kind: &str, api_version: &str, scheme: &str) -> String {
+    let (kind, version, scheme) = (quote(kind), quote(api_version), quote(scheme));
+    format!("no kind {kind} is registered for version {version} in scheme {scheme}")
 }
 
 #[cfg(test)]

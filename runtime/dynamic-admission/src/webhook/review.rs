@@ -7,6 +7,7 @@ use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{Status, TypeMeta};
+use planesmith_machinery::scheme::not_registered;
 use planesmith_server::metrics::WebhookType::{self, Mutating, Validating};
 use serde_json::{Map, Value, json};
 
@@ -141,10 +142,7 @@ impl Review {
         }
         Err(match other_version(self.version, &version).filter(|_| kind == KIND) {
             Some(other) => format!("converting ({other}.{KIND}) to ({name}.{KIND}): unknown conversion"),
-            None => {
-                let (kind, version) = (quote(kind), quote(&version));
-                format!("no kind {kind} is registered for version {version} in scheme \"{SCHEME}\"")
-            }
+            None => not_registered(kind, &version, SCHEME),
         })
     }
 }

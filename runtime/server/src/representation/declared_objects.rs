@@ -6,7 +6,7 @@ use planesmith_dynamic::custom;
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::scheme::{Scheme, not_registered};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{conversion, defaulting, json, protobuf, yaml};
 use planesmith_store::{Draft, Loaded};
@@ -30,7 +30,7 @@ pub(super) struct DeclaredObjects {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     /// The program has no such version of the kind.
-    #[error("no kind {kind:?} is registered for version {api_version:?} in scheme {scheme:?}")]
+    #[error("{}", not_registered(.kind, .api_version, .scheme))]
     UnknownVersion {
         kind: String,
         api_version: String,

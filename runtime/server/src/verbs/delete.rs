@@ -12,6 +12,7 @@ use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::{self, ObjectMeta, StatusDetails};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::not_registered;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Dependents;
 use planesmith_machinery::{json, protobuf};
@@ -134,11 +135,7 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
             "" => "meta.k8s.io/v1",
             version => version,
         };
-        let why = format!(
-            "no kind {:?} is registered for version {version:?} in scheme {OPTIONS_SCHEME:?}",
-            sent.kind
-        );
-        return Err(refused(&why));
+        return Err(refused(&not_registered(&sent.kind, version, OPTIONS_SCHEME)));
     }
     json::decode(&json, &mut options, json::Strictness::Lenient).map_err(|error| refused(&error))?;
     Ok(options)

@@ -5,7 +5,7 @@ use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{DecodeError, Strictness};
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::scheme::{Scheme, not_registered};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use serde_json::Value as Tree;
 
@@ -123,8 +123,7 @@ fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &
             expected.kind
         )
     } else {
-        let scheme = expected.scheme;
-        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
+        not_registered(kind, api_version, expected.scheme)
     };
     Err(Mismatch::Kind(sent, why))
 }
