@@ -36,7 +36,10 @@ pub(crate) enum PatchKind {
     Strategic,
 }
 
-const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The media types of patches of any kind.
+pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
+const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
 
 /// The version in which a patched object is read.
 #[derive(Debug)]
@@ -78,12 +81,12 @@ pub(crate) trait SentDocuments {
         is_of_status: bool,
     ) -> Result<PatchedVersion, Mismatch>;
 
-    /// The type of a patch with a media type that is none of `accepted`, the types of patches of any kind.
+    /// The type of a patch with a media type that is not one of any kind; `applies` are those of applies.
     ///
     /// # Errors
     ///
     /// 415 when the kind has no such patches.
-    fn other_patch(&self, request: &Parts, patch_type: &str, accepted: &[&'static str]) -> ApiResult<PatchKind>;
+    fn other_patch(&self, request: &Parts, patch_type: &str, applies: &[&'static str]) -> ApiResult<PatchKind>;
 
     /// The document `json` of an object, as messages print it; `None` if it cannot be printed so.
     fn printed<'d>(&self, json: &'d [u8]) -> Option<Cow<'d, [u8]>>;
@@ -127,12 +130,11 @@ impl SentDocuments for Declared {
         declared_kind::check_patched(sent, json, expected, scheme)
     }
 
-    fn other_patch(&self, request: &Parts, patch_type: &str, accepted: &[&'static str]) -> ApiResult<PatchKind> {
-        if patch_type == STRATEGIC {
+    fn other_patch(&self, request: &Parts, patch_type: &str, applies: &[&'static str]) -> ApiResult<PatchKind> {
+        if patch_type == STRATEGIC_MERGE_PATCH {
             return Ok(PatchKind::Strategic);
         }
-        let (of_documents, applied) = accepted.split_at(2);
-        let accepted = [of_documents, &[STRATEGIC], applied].concat();
+        let accepted = [&[JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH], applies].concat();
         // The route accepts a list of types, and patches have one.
         Err(match route::consumes(request, &accepted) {
             true => ApiError::unsupported_media_type(&accepted),
@@ -185,9 +187,11 @@ impl SentDocuments for Custom {
         custom_kind::check_patched(&sent, json, expected, is_of_status).map(|()| PatchedVersion::Own)
     }
 
-    fn other_patch(&self, _: &Parts, _: &str, accepted: &[&'static str]) -> ApiResult<PatchKind> {
+    fn other_patch(&self, _: &Parts, _: &str, applies: &[&'static str]) -> ApiResult<PatchKind> {
         // Schemas do not declare how lists are merged.
-        Err(ApiError::unsupported_media_type(accepted))
+        Err(ApiError::unsupported_media_type(
+            &[&[JSON_PATCH, MERGE_PATCH], applies].concat(),
+        ))
     }
 
     fn printed<'d>(&self, json: &'d [u8]) -> Option<Cow<'d, [u8]>> {

@@ -23,11 +23,9 @@ use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
-use crate::representation::{Expected, Mismatch, PatchKind, PatchedVersion, Representation};
+use crate::representation::{Expected, JSON_PATCH, MERGE_PATCH, Mismatch, PatchKind, PatchedVersion, Representation};
 use crate::write::{Change, Defaulted, Part, PartStrategy, Write};
 
-const JSON: &str = "application/json-patch+json";
-const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 const APPLY_CBOR: &str = "application/apply-patch+cbor";
 
@@ -40,14 +38,13 @@ const APPLY_CBOR: &str = "application/apply-patch+cbor";
 pub(super) fn patch_kind(call: &Call, representation: &dyn Representation) -> ApiResult<Option<PatchKind>> {
     let takes_cbor = call.ctx.features.has(&CBOR_SERVING);
     match patch_type(&call.parts) {
-        JSON => Ok(Some(PatchKind::Json)),
-        MERGE => Ok(Some(PatchKind::Merge)),
+        JSON_PATCH => Ok(Some(PatchKind::Json)),
+        MERGE_PATCH => Ok(Some(PatchKind::Merge)),
         APPLY => Ok(None),
         APPLY_CBOR if takes_cbor => Ok(None),
         other => {
-            let accepted = [JSON, MERGE, APPLY, APPLY_CBOR];
-            let accepted = &accepted[..if takes_cbor { 4 } else { 3 }];
-            representation.other_patch(&call.parts, other, accepted).map(Some)
+            let applies: &[_] = if takes_cbor { &[APPLY, APPLY_CBOR] } else { &[APPLY] };
+            representation.other_patch(&call.parts, other, applies).map(Some)
         }
     }
 }
