@@ -19,6 +19,13 @@ pub fn bytes(code: StatusCode, media_type: &'static str, body: impl Into<Bytes>)
     stream(code, media_type, Body::from(body.into()))
 }
 
+/// An answer without a body and headers.
+pub(crate) fn empty(code: StatusCode) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = code;
+    response
+}
+
 /// An answer with a streamed body.
 #[must_use]
 pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Response {

@@ -307,9 +307,7 @@ impl Tagged {
     fn answer(&self, encoding: AggregatedEncoding, request: &Parts) -> Response {
         let known = request.headers.get(IF_NONE_MATCH) == Some(&self.tag);
         let mut response = if known {
-            let mut response = Response::default();
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            response
+            response::empty(StatusCode::NOT_MODIFIED)
         } else {
             encoding.answer(self.document.object(), self.document.json())
         };

@@ -1,6 +1,5 @@
 //! Requests from pages of other origins.
 
-use axum::response::Response;
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue, ORIGIN,
@@ -10,6 +9,7 @@ use regex::Regex;
 use thiserror::Error;
 
 use super::{Exchange, Filter, Step};
+use crate::response;
 
 /// Reports to browsers which other origins may use the API (`--cors-allowed-origins`), and answers their preflight
 /// requests.
@@ -77,8 +77,6 @@ impl Filter for Cors {
         if *exchange.request.method() != Method::OPTIONS {
             return Step::Continue;
         }
-        let mut preflight = Response::default();
-        *preflight.status_mut() = StatusCode::NO_CONTENT;
-        Step::Answer(preflight)
+        Step::Answer(response::empty(StatusCode::NO_CONTENT))
     }
 }

@@ -12,9 +12,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use http::StatusCode;
-use http::header::{
-    ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, LAST_MODIFIED, VARY,
-};
+use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderValue, LAST_MODIFIED, VARY};
 use http::request::Parts;
 use jiff::Timestamp;
 use ring::digest::{SHA512, digest};
@@ -129,8 +127,8 @@ impl OpenApiDocument {
             changed: self.changed,
         };
         let mut response = match state.select(request) {
-            Selected::NotModified => empty(StatusCode::NOT_MODIFIED, None),
-            Selected::Failed => empty(StatusCode::PRECONDITION_FAILED, Some(media_type)),
+            Selected::NotModified => response::empty(StatusCode::NOT_MODIFIED),
+            Selected::Failed => response::bytes(StatusCode::PRECONDITION_FAILED, media_type, Bytes::new()),
             Selected::Part(range) => match conditions::part(range, self.size()) {
                 Ok(Some(bytes)) => self.part(media_type, bytes),
                 Ok(None) => self.whole(request, media_type, compress),
@@ -233,16 +231,5 @@ fn content(code: StatusCode, media_type: &'static str, body: Bytes) -> Response 
     response
         .headers_mut()
         .insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    response
-}
-
-fn empty(code: StatusCode, media_type: Option<&'static str>) -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = code;
-    if let Some(media_type) = media_type {
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    }
     response
 }

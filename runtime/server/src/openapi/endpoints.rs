@@ -18,6 +18,7 @@ use super::document::OpenApiDocument;
 use super::{OpenApi, Source, gnostic};
 use crate::negotiation::clauses;
 use crate::request::Query;
+use crate::response::empty;
 
 const JSON: &str = "application/json";
 pub(super) const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -114,12 +115,6 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
 
 async fn nothing() -> Response {
     empty(StatusCode::NOT_FOUND)
-}
-
-fn empty(code: StatusCode) -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = code;
-    response
 }
 
 /// The client's preferred encoding of a document out of `offers`: pairs of an accepted name and the media type of the
