@@ -74,12 +74,12 @@ pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
     Some(sorted)
 }
 
-/// The start of messages about a patch that cannot be decoded.
-fn prefix(strictness: Strictness) -> &'static str {
-    match strictness {
-        Strictness::Strict => "error decoding patch: ",
-        Strictness::Lenient => "",
-    }
+/// 400 for a patch that cannot be decoded.
+fn undecodable(why: &dyn fmt::Display, strictness: Strictness) -> ApiError {
+    ApiError::bad_request(match strictness {
+        Strictness::Strict => format!("error decoding patch: {why}"),
+        Strictness::Lenient => why.to_string(),
+    })
 }
 
 /// Reads a patch as a tree, with the findings of strict validation.

@@ -1,14 +1,14 @@
 //! JSON patch (RFC 6902), with the liberties of the library behind kube-apiserver: a key that is not there can be
 //! replaced and copied from, indexes may be negative, and the text before the first slash of a path is dropped.
 
-use planesmith_machinery::json::{DecodeError, Strictness, encode_value, name_of};
+use planesmith_machinery::json::{Strictness, encode_value, name_of};
 use planesmith_machinery::status::ApiError;
 use planesmith_wire::go_format::quote;
 use planesmith_wire::json::lossy;
 use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, prefix, read};
+use super::{Patched, read, undecodable};
 
 /// The maximum number of operations of a patch.
 pub const MAX_OPERATIONS: usize = 10_000;
@@ -27,10 +27,8 @@ const MAX_MOVED: usize = 1 << 24;
 /// 400 when the patch is not a list of operations, 413 when it has too many, 422 without a word when one of them
 /// fails. Strict validation decodes the patch beforehand, with messages of its own.
 pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
-    let refuse = |error: DecodeError| ApiError::bad_request(format!("{}{error}", prefix(strictness)));
-    let (tree, mut findings) = read(patch, strictness).map_err(refuse)?;
-    let operations =
-        operations(&tree, strictness).map_err(|why| ApiError::bad_request(format!("{}{why}", prefix(strictness))))?;
+    let (tree, mut findings) = read(patch, strictness).map_err(|error| undecodable(&error, strictness))?;
+    let operations = operations(&tree, strictness).map_err(|why| undecodable(&why, strictness))?;
     if strictness == Strictness::Strict {
         findings.extend(unknown_members(&tree));
         for finding in &mut findings {

@@ -8,7 +8,7 @@ use planesmith_wire::json::lossy;
 use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, prefix, read};
+use super::{Patched, read, undecodable};
 
 /// Applies a merge patch to a JSON document, which is compact as the codecs write it.
 ///
@@ -20,7 +20,7 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
     let invalid = || ApiError::bad_request("Invalid JSON Patch");
     let is_strict = strictness == Strictness::Strict;
     let refuse = |why: &dyn fmt::Display| match is_strict {
-        true => ApiError::bad_request(format!("{}{why}", prefix(strictness))),
+        true => undecodable(why, strictness),
         false => invalid(),
     };
     let (tree, findings) = read(patch, strictness).map_err(|error| refuse(&error))?;
