@@ -12,6 +12,7 @@ use http_body::Body as _;
 use tokio::sync::Semaphore;
 
 use self::body::GzipBody;
+use crate::header_text::header_text;
 use crate::sending::RetainedMemory;
 
 /// Answers up to this size are not compressed: compressing them costs more time than sending them.
@@ -53,8 +54,7 @@ fn qualities(headers: &HeaderMap) -> impl Iterator<Item = (&str, f64)> {
 }
 
 fn listed(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let header = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    header.unwrap_or_default().split(',')
+    header_text(headers, &ACCEPT_ENCODING).split(',')
 }
 
 /// Compresses large answers, a few at a time. When all processors are busy compressing, the next answer is sent

@@ -21,6 +21,7 @@ pub mod features;
 pub mod filters;
 pub mod flow_control;
 pub mod generated_name;
+mod header_text;
 pub mod health;
 pub mod hooks;
 pub mod in_flight;

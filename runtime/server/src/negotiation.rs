@@ -20,6 +20,7 @@ pub(crate) use self::document::Document;
 pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 pub use self::route::check_produced;
 use crate::features::CBOR_SERVING;
+use crate::header_text::header_text;
 use crate::request::{Query, features_of};
 
 /// The encoding of an object.
@@ -264,8 +265,7 @@ fn names_offered_type(request: &Parts) -> bool {
 }
 
 fn accept_header(request: &Parts) -> &str {
-    let value = request.headers.get(ACCEPT);
-    value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
+    header_text(&request.headers, &ACCEPT).trim()
 }
 
 /// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `encodable`.

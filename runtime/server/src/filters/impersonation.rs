@@ -97,16 +97,16 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     if !headers.keys().any(is_impersonation_header) {
         return Ok(None);
     }
-    let one = |name: HeaderName| headers.get(name).map(header_text).unwrap_or_default();
+    let one = |name: HeaderName| headers.get(name).map(lossy_text).unwrap_or_default();
     let mut wanted = UserInfo {
         name: one(USER),
         uid: one(UID),
-        groups: headers.get_all(GROUP).iter().map(header_text).collect(),
+        groups: headers.get_all(GROUP).iter().map(lossy_text).collect(),
         extra: BTreeMap::new(),
     };
     for (name, value) in headers {
         if let Some(key) = name.as_str().strip_prefix(EXTRA_PREFIX) {
-            wanted.extra.entry(decoded(key)).or_default().push(header_text(value));
+            wanted.extra.entry(decoded(key)).or_default().push(lossy_text(value));
         }
     }
     if !wanted.name.is_empty() {
@@ -131,7 +131,7 @@ fn decoded(key: &str) -> String {
     }
 }
 
-fn header_text(value: &HeaderValue) -> String {
+fn lossy_text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 

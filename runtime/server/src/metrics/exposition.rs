@@ -7,6 +7,7 @@ use planesmith_machinery::protobuf::{WireType, write_bytes, write_message, write
 use prometheus::TextEncoder;
 use prometheus::proto::{Metric, MetricFamily, MetricType};
 
+use crate::header_text::header_text;
 use crate::negotiation::clauses;
 
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -24,8 +25,7 @@ struct Exposition {
 
 /// Sends `families` in the form that the client prefers: text, unless it names another one.
 pub(super) fn respond(headers: &HeaderMap, families: &[MetricFamily]) -> Response {
-    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    let Exposition { media_type, escaping } = negotiate(accept.unwrap_or_default());
+    let Exposition { media_type, escaping } = negotiate(header_text(headers, &ACCEPT));
     let body = match media_type {
         MESSAGES => messages(families),
         _ => text(families),

@@ -1,12 +1,13 @@
 //! The media types of routes, which kube-apiserver compares before it examines a request.
 
 use http::Method;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 
 use super::accept::{names_any, ranges};
 use super::{accept_header, with_empty_details};
+use crate::header_text::header_text;
 
 /// Checks that a route accepts the media types of `request`: it reads bodies of the types `consumed`, and answers in those that
 /// are `produced`.
@@ -36,7 +37,7 @@ pub fn check_produced(request: &Parts, produced: &[&str]) -> ApiResult<()> {
 
 /// True if the `Content-Type` of `request` lists one of `media_types`, or is not required.
 pub(crate) fn consumes(request: &Parts, media_types: &[&str]) -> bool {
-    match header(request, &CONTENT_TYPE) {
+    match header_text(&request.headers, &CONTENT_TYPE) {
         "" => !is_write(request),
         listed => ranges(listed).any(|range| media_types.contains(&range)),
     }
@@ -44,7 +45,7 @@ pub(crate) fn consumes(request: &Parts, media_types: &[&str]) -> bool {
 
 /// The error of a route that does not read the body of `request`.
 pub(crate) fn not_consumed(request: &Parts) -> ApiError {
-    match header(request, &CONTENT_LENGTH) {
+    match header_text(&request.headers, &CONTENT_LENGTH) {
         // The body may be empty, so the route is refused for its answers, of which none is left.
         "" | "0" => not_produced(request, &[]),
         _ => refusal(Reason::UnsupportedMediaType, "415: Unsupported Media Type"),
@@ -53,7 +54,7 @@ pub(crate) fn not_consumed(request: &Parts) -> ApiError {
 
 /// The error of a route whose answers, which are `produced`, `request` does not accept.
 pub(super) fn not_produced(request: &Parts, produced: &[&str]) -> ApiError {
-    let lacks_length = matches!(header(request, &CONTENT_LENGTH), "" | "0");
+    let lacks_length = matches!(header_text(&request.headers, &CONTENT_LENGTH), "" | "0");
     let (reason, words) = match is_write(request) && lacks_length {
         true => (Reason::UnsupportedMediaType, "415: Unsupported Media Type"),
         false => (Reason::NotAcceptable, "406: Not Acceptable"),
@@ -71,15 +72,10 @@ fn is_write(request: &Parts) -> bool {
     matches!(request.method, Method::POST | Method::PUT | Method::PATCH)
 }
 
-fn header<'r>(request: &'r Parts, name: &HeaderName) -> &'r str {
-    let value = request.headers.get(name);
-    value.and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use http::Request;
-    use http::header::ACCEPT;
+    use http::header::{ACCEPT, HeaderName};
 
     use super::*;
 

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::document::OpenApiDocument;
 use super::{OpenApi, Source, gnostic};
+use crate::header_text::header_text;
 use crate::negotiation::clauses;
 use crate::request::Query;
 use crate::response::empty;
@@ -120,12 +121,11 @@ async fn nothing() -> Response {
 /// The client's preferred encoding of a document out of `offers`: pairs of an accepted name and the media type of the
 /// answer.
 fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str> {
-    let header = request
-        .headers
-        .get(ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .filter(|header| !header.is_empty());
-    clauses(header.unwrap_or("*/*")).iter().find_map(|clause| {
+    let header = match header_text(&request.headers, &ACCEPT) {
+        "" => "*/*",
+        header => header,
+    };
+    clauses(header).iter().find_map(|clause| {
         let mut offers = offers.iter();
         offers.find(|(offer, _)| clause.covers(offer)).map(|(_, form)| *form)
     })

@@ -20,6 +20,7 @@ use planesmith_patch::patches::{self, Patched};
 
 use crate::endpoint::{Call, Endpoint};
 use crate::features::CBOR_SERVING;
+use crate::header_text::header_text;
 use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
@@ -51,8 +52,7 @@ pub(super) fn patch_kind(call: &Call, representation: &dyn Representation) -> Ap
 
 /// The `Content-Type` up to its parameters, which is compared to the letter: even a space before them makes another type.
 fn patch_type(request: &Parts) -> &str {
-    let sent = request.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let sent = sent.unwrap_or_default();
+    let sent = header_text(&request.headers, &CONTENT_TYPE);
     sent.split_once(';').map_or(sent, |(patch_type, _)| patch_type)
 }
 

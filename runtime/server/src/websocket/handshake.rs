@@ -5,13 +5,15 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
-    CONNECTION, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
-    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CONNECTION, HeaderMap, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use http::request::Parts;
 use http::{Method, StatusCode};
 pub(crate) use planesmith_access::upgrade::requests_web_socket;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+
+use crate::header_text::header_text;
 
 /// The only supported version.
 const VERSION: HeaderValue = HeaderValue::from_static("13");
@@ -47,10 +49,10 @@ impl Handshake {
     pub(super) fn read(request: &Parts) -> Result<Self, Refusal> {
         let headers = &request.headers;
         let accept = accept(headers)?;
-        if !is_uri(first(headers, &ORIGIN)) {
+        if !is_uri(header_text(headers, &ORIGIN)) {
             return Err(Refusal::Origin);
         }
-        let protocol = first(headers, &SEC_WEBSOCKET_PROTOCOL).trim();
+        let protocol = header_text(headers, &SEC_WEBSOCKET_PROTOCOL).trim();
         if protocol.contains(',') {
             return Err(Refusal::Protocols);
         }
@@ -134,25 +136,20 @@ pub fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bo
 
 /// Returns the protocols that a client offers, most preferred first.
 pub fn offered_protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    first(headers, &SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim)
+    header_text(headers, &SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim)
 }
 
 /// The answer to the key of a client with the supported version.
 fn accept(headers: &HeaderMap) -> Result<HeaderValue, Refusal> {
-    let key = first(headers, &SEC_WEBSOCKET_KEY);
+    let key = header_text(headers, &SEC_WEBSOCKET_KEY);
     if key.is_empty() {
         return Err(Refusal::NoKey);
     }
-    if first(headers, &SEC_WEBSOCKET_VERSION) != "13" {
+    if header_text(headers, &SEC_WEBSOCKET_VERSION) != "13" {
         return Err(Refusal::Version);
     }
     let mixed = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{MIXED_IN}").as_bytes());
     HeaderValue::try_from(STANDARD.encode(mixed)).map_err(|_| Refusal::NoKey)
-}
-
-fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
-    let value = headers.get(name).and_then(|value| value.to_str().ok());
-    value.unwrap_or_default()
 }
 
 /// True if Go accepts the text as the URI of a request: a path, or a scheme with a remainder.

@@ -13,6 +13,7 @@ use planesmith_store::Entry;
 
 use super::{Decoded, Part};
 use crate::endpoint::{Call, Endpoint};
+use crate::header_text::header_text;
 use crate::offload::{Cost, block_in_place};
 use crate::options::{DeleteOptions, WriteOptions};
 
@@ -53,8 +54,7 @@ pub(super) enum Managing<'a> {
 impl<'a> Write<'a> {
     /// Returns a write with a body of `size` bytes.
     pub(crate) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>, size: usize) -> Self {
-        let agent = call.parts.headers.get(USER_AGENT);
-        let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        let agent = header_text(&call.parts.headers, &USER_AGENT);
         let manager = managers::manager_name(&options.field_manager, agent);
         let write = Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent());
         Self { size, ..write }

@@ -34,13 +34,13 @@ impl Origin {
     /// Returns the addresses in the headers of proxies, and at last that of the connection unless it is the last one already.
     pub(super) fn source_ips(&self, peer: Option<IpAddr>) -> Vec<IpAddr> {
         let mut addresses: Vec<IpAddr> = Vec::with_capacity(1);
-        if let Some(list) = header_text(self.forwarded_for.as_ref()) {
+        if let Some(list) = text_of(self.forwarded_for.as_ref()) {
             let listed = list
                 .split(',')
                 .filter_map(|address| address.trim().parse::<IpAddr>().ok());
             addresses.extend(listed);
         }
-        if let Some(real) = header_text(self.real_ip.as_ref()).and_then(|address| address.trim().parse().ok())
+        if let Some(real) = text_of(self.real_ip.as_ref()).and_then(|address| address.trim().parse().ok())
             && !addresses.contains(&real)
         {
             addresses.push(real);
@@ -54,7 +54,7 @@ impl Origin {
     }
 }
 
-fn header_text(value: Option<&HeaderValue>) -> Option<&str> {
+fn text_of(value: Option<&HeaderValue>) -> Option<&str> {
     value.and_then(|value| value.to_str().ok())
 }
 
