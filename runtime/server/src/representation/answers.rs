@@ -5,6 +5,7 @@ use planesmith_machinery::resource::{ResourceFacts, SubresourceFacts};
 use planesmith_machinery::sorting::sort_by_key;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 
+use super::expected::internal_type;
 use super::{Custom, Declared};
 use crate::negotiation::{Acceptable, Format, Output, Target, negotiate, negotiate_encodable};
 use crate::request::Verb;
@@ -47,7 +48,7 @@ impl Answers for Declared {
     }
 
     fn list_type(&self, kind: &ResourceFacts) -> String {
-        go_type(&kind.group, &kind.list_kind)
+        format!("*{}", internal_type(&kind.group, &kind.list_kind))
     }
 
     fn not_a_list(&self, kind: &ResourceFacts) -> ApiError {
@@ -92,19 +93,9 @@ impl Answers for Custom {
 
 /// 406: the list of metadata cannot be requested of a single object.
 pub(crate) fn not_a_list(group: &str, kind: &str) -> ApiError {
-    let kind = go_type(group, kind);
+    let kind = internal_type(group, kind);
     let why = "you requested PartialObjectMetadataList, but the requested object is not a list";
-    ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
-}
-
-/// The Go type behind a kind, as messages print it.
-fn go_type(group: &str, kind: &str) -> String {
-    let package = group
-        .split('.')
-        .next()
-        .filter(|package| !package.is_empty())
-        .unwrap_or("core");
-    format!("*{package}.{kind}")
+    ApiError::new(Reason::NotAcceptable, format!("{why} (*{kind})"))
 }
 
 #[cfg(test)]

@@ -56,6 +56,12 @@ pub(super) fn version_of(sent: &TypeMeta) -> Result<GroupVersion, Mismatch> {
     GroupVersion::parse(&sent.api_version).map_err(|error| Mismatch::Unknown(error.to_string()))
 }
 
+/// The Go type of a kind inside kube-apiserver, as messages print it: `apps.Deployment`.
+pub(super) fn internal_type(group: &str, kind: &str) -> String {
+    let package = group.split('.').next().filter(|package| !package.is_empty());
+    format!("{}.{kind}", package.unwrap_or("core"))
+}
+
 /// True if a document is a Status, a list of versions or the options of a request, which are known beside the kinds of
 /// `version`, whatever that is.
 pub(crate) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {

@@ -10,7 +10,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use serde_json::Value as Tree;
 
 use super::PatchedVersion;
-use crate::representation::expected::{Expected, Mismatch, is_of_machinery, version_of};
+use crate::representation::expected::{Expected, Mismatch, internal_type, is_of_machinery, version_of};
 
 /// Completes the kind and version of a body, and checks them.
 pub(super) fn check(
@@ -115,13 +115,9 @@ fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &
     }) || (api_version == "v1" && kind == "List");
     let is_options = is_of_machinery(&sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
     let why = if known.is_some() || is_list || is_options {
-        let package = expected.group.split('.').next().filter(|group| !group.is_empty());
-        let package = package.unwrap_or("core");
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        format!(
-            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
-            expected.kind
-        )
+        let wanted = internal_type(expected.group, expected.kind);
+        format!("converting ({version}.{kind}) to ({wanted}): unknown conversion")
     } else {
         not_registered(kind, api_version, expected.scheme)
     };
