@@ -256,3 +256,54 @@ async fn documents_about_tokens_have_the_paths_of_a_web_service() {
         assert_eq!(message, "the server could not find the requested resource", "{path}");
     }
 }
+
+#[tokio::test]
+async fn answers_to_posted_bodies_of_subresources_are_transformed() {
+    const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home, &[]).await;
+    let post_as = async |accepted: &str, path: &str, body: &Value| {
+        let request = connection.request(Method::POST, path).header("accept", accepted);
+        let body = bytes::Bytes::from(body.to_string());
+        connection.finish(request.body(body.into()).unwrap()).await.unwrap()
+    };
+    let account = json!({"metadata": {"name": "robot"}});
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    post(&connection, accounts, &account).await.expect(201).unwrap();
+    let token = format!("{accounts}/robot/token");
+    let request = json!({"spec": {"audiences": []}});
+    let answer = post_as(METADATA, &token, &request).await.expect(201).unwrap();
+    let answer = answer.json().unwrap();
+    assert_eq!(
+        (&answer["kind"], &answer["apiVersion"], &answer["metadata"]["name"]),
+        (
+            &json!("PartialObjectMetadata"),
+            &json!("meta.k8s.io/v1"),
+            &json!("robot")
+        )
+    );
+    assert_eq!((answer.get("status"), answer.get("spec")), (None, None));
+    let list = METADATA.replace("PartialObjectMetadata", "PartialObjectMetadataList");
+    let answer = post_as(&list, &token, &request).await.expect(406).unwrap();
+    assert_eq!(
+        message(&answer),
+        "you requested PartialObjectMetadataList, but the requested object is not a list (*authentication.TokenRequest)"
+    );
+    let table = METADATA.replace("PartialObjectMetadata", "Table");
+    post_as(&table, &token, &request).await.expect(406).unwrap();
+
+    let pod = json!({"metadata": {"name": "web"}, "spec": {"containers": [{"name": "web", "image": "web"}]}});
+    post(&connection, PODS, &pod).await.expect(201).unwrap();
+    let binding = json!({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n"}});
+    let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}});
+    // A Status is an answer in any case.
+    for (subresource, body) in [("binding", binding), ("eviction", eviction)] {
+        let answer = post_as(METADATA, &format!("{PODS}/web/{subresource}"), &body).await;
+        let answer = answer.expect(201).unwrap().json().unwrap();
+        assert_eq!(
+            (&answer["kind"], &answer["status"]),
+            (&json!("Status"), &json!("Success"))
+        );
+    }
+}

@@ -111,7 +111,7 @@ impl TokenRequests {
             token,
             expiration_timestamp: Time::from_second(now.as_second().saturating_add(seconds)),
         };
-        Ok(submission.answer_with(&*submission.object))
+        submission.answer_with(&*submission.object)
     }
 
     fn claims(&self, request: &TokenRequest, account: &ObjectMeta, bound: BoundTo, seconds: i64, now: Time) -> Claims {

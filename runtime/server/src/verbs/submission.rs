@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::PartialObjectMetadata;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -17,8 +18,9 @@ use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint};
 use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Acceptable, Document, Format, Output, negotiate};
+use crate::negotiation::{Acceptable, Document, Format, Output, Target, negotiate};
 use crate::options::WriteOptions;
+use crate::representation::not_a_list;
 use crate::request::Query;
 use crate::response;
 use crate::write::{Decoded, Write};
@@ -81,7 +83,7 @@ impl Endpoint {
             .submit(
                 call,
                 Body::from(body),
-                Acceptable::Plain,
+                Acceptable::Part,
                 kind,
                 posted.keeps_system_fields,
             )
@@ -190,12 +192,30 @@ impl Submission<'_> {
             code: i32::from(StatusCode::CREATED.as_u16()),
             ..meta::Status::default()
         };
-        self.answer_with(&status)
+        // A Status is sent as it is, whatever the client accepts.
+        self.structure(&status)
     }
 
-    /// Answers with a structure that is not an object of the endpoint's kind.
-    #[must_use]
-    pub fn answer_with(&self, answer: &dyn Struct) -> Response {
+    /// Answers with an object that is not of the endpoint's kind.
+    ///
+    /// # Errors
+    ///
+    /// 406 when the client accepts a list of metadata.
+    pub fn answer_with(&self, answer: &dyn Object) -> ApiResult<Response> {
+        match self.output.target {
+            Target::PartialObject => {
+                let metadata = answer.meta().clone();
+                Ok(self.structure(&PartialObjectMetadata { metadata }))
+            }
+            Target::PartialObjectList => {
+                let kind = answer.resource();
+                Err(not_a_list(&kind.group, &kind.kind))
+            }
+            Target::Object | Target::Table => Ok(self.structure(answer)),
+        }
+    }
+
+    fn structure(&self, answer: &dyn Struct) -> Response {
         response::structure(StatusCode::CREATED, self.output, answer)
     }
 
