@@ -46,15 +46,14 @@ impl Declared {
         let limits = schema.limits.as_deref().unwrap_or(&none);
         Some(match schema.schema_type {
             SchemaType::IntOrString => {
-                let most = limits
-                    .max_length
-                    .map_or(MAX_REQUEST - 2, |length| length.saturating_mul(4));
+                let most =
+                    Limits::elements(limits.max_length).map_or(MAX_REQUEST - 2, |length| length.saturating_mul(4));
                 Self::simple(Type::Dyn, most, 1)
             }
             SchemaType::Array => {
                 let items = schema.items.as_deref()?;
                 let element = Self::from_schema(items, items.embedded, &format!("{name}.@idx"))?;
-                let most = limits.max_items.unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
+                let most = Limits::elements(limits.max_items).unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
                 let ty = Type::list(element.ty.clone());
                 Self {
                     element: Some(Box::new(element)),
@@ -64,9 +63,8 @@ impl Declared {
             SchemaType::Object => match &schema.additional {
                 Additional::Typed(values) => {
                     let element = Self::from_schema(values, values.embedded, &format!("{name}.@elem"))?;
-                    let most = limits
-                        .max_properties
-                        .unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
+                    let most =
+                        Limits::elements(limits.max_properties).unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
                     Self::map(element, most)
                 }
                 Additional::None | Additional::Any | Additional::Refused => Self::object(schema, limits, name),
@@ -115,7 +113,11 @@ impl Declared {
 
     fn string(limits: &Limits) -> Self {
         match limits.format.as_ref().map_or("", Format::name) {
-            "byte" => Self::simple(Type::Bytes, limits.max_length.unwrap_or(MAX_REQUEST - 2), 2),
+            "byte" => Self::simple(
+                Type::Bytes,
+                Limits::elements(limits.max_length).unwrap_or(MAX_REQUEST - 2),
+                2,
+            ),
             "duration" => Self::simple(Type::Duration, 32, 3),
             "date" => Self::simple(Type::Timestamp, 12, 12),
             "date-time" => Self::simple(Type::Timestamp, 32, 21),
@@ -126,7 +128,7 @@ impl Declared {
                     .filter_map(|value| value.as_str())
                     .map(str::len)
                     .max();
-                let most = match (limits.max_length, longest) {
+                let most = match (Limits::elements(limits.max_length), longest) {
                     // A character has up to four bytes.
                     (Some(length), _) => length.saturating_mul(4),
                     (None, Some(longest)) => longest as u64,
@@ -167,7 +169,7 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
         schema_type: SchemaType::String,
         ..Structural::default()
     };
-    let bounded = |name: &str, most: u64| {
+    let bounded = |name: &str, most: i64| {
         let declared = schema
             .properties
             .get("metadata")

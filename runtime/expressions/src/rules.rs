@@ -5,7 +5,7 @@ mod evaluate;
 
 use std::collections::BTreeMap;
 
-use planesmith_dynamic::structural::{Additional, SchemaType, Structural};
+use planesmith_dynamic::structural::{Additional, Limits, SchemaType, Structural};
 use planesmith_machinery::field_error::FieldErrors;
 use serde_json::Value as Json;
 
@@ -294,8 +294,8 @@ fn node(schema: &Structural, is_root: bool, most: u64, costs: &mut [u64; SIZES.l
     };
     let limits = schema.limits.as_deref();
     let inside = |bound: Option<u64>| most.saturating_mul(bound.unwrap_or(u64::MAX));
-    let entries = inside(limits.and_then(|limits| limits.max_properties));
-    let elements = inside(limits.and_then(|limits| limits.max_items));
+    let entries = inside(limits.and_then(|limits| Limits::elements(limits.max_properties)));
+    let elements = inside(limits.and_then(|limits| Limits::elements(limits.max_items)));
     let mut inner = |schema: &Structural, most: u64| node(schema, schema.embedded, most, costs);
     let node = Node {
         rules,

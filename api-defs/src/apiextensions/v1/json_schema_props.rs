@@ -68,9 +68,10 @@ pub struct JSONSchemaProps {
     /// Number of which the value must be a multiple.
     #[field(proto = 19)]
     pub multiple_of: Option<f64>,
+    // Checks distinguish some absent lists and maps from empty ones. Written are neither.
     /// Allowed values.
     #[field(proto = 20, list_type = atomic)]
-    pub enum_: Vec<AnyJson>,
+    pub enum_: Option<Vec<AnyJson>>,
     /// Maximum number of properties of an object. A limit lowers the estimated cost of expressions.
     #[field(proto = 21)]
     pub max_properties: Option<i64>,
@@ -85,13 +86,13 @@ pub struct JSONSchemaProps {
     pub items: Option<SchemaOrArray<JSONSchemaProps>>,
     /// Schemas that the value must all match.
     #[field(proto = 25, list_type = atomic)]
-    pub all_of: Vec<JSONSchemaProps>,
+    pub all_of: Option<Vec<JSONSchemaProps>>,
     /// Schemas of which the value must match exactly one.
     #[field(proto = 26, list_type = atomic)]
-    pub one_of: Vec<JSONSchemaProps>,
+    pub one_of: Option<Vec<JSONSchemaProps>>,
     /// Schemas of which the value must match at least one.
     #[field(proto = 27, list_type = atomic)]
-    pub any_of: Vec<JSONSchemaProps>,
+    pub any_of: Option<Vec<JSONSchemaProps>>,
     /// Schema that the value must not match.
     #[field(proto = 28)]
     pub not: Option<Box<JSONSchemaProps>>,
@@ -104,16 +105,16 @@ pub struct JSONSchemaProps {
     pub additional_properties: Option<SchemaOrBool<JSONSchemaProps>>,
     /// Schemas of properties whose names match patterns. Refused in definitions; use additionalProperties.
     #[field(proto = 31)]
-    pub pattern_properties: BTreeMap<String, JSONSchemaProps>,
+    pub pattern_properties: Option<BTreeMap<String, JSONSchemaProps>>,
     /// Properties that require others. Refused in definitions; use a validation rule.
     #[field(proto = 32, go_type = "JSONSchemaDependencies")]
-    pub dependencies: BTreeMap<String, SchemaOrStrings<JSONSchemaProps>>,
+    pub dependencies: Option<BTreeMap<String, SchemaOrStrings<JSONSchemaProps>>>,
     /// Schema of the elements after a fixed list. Refused in definitions.
     #[field(proto = 33)]
     pub additional_items: Option<SchemaOrBool<JSONSchemaProps>>,
     /// Schemas for references. Refused in definitions, which have no references.
     #[field(proto = 34, go_type = "JSONSchemaDefinitions")]
-    pub definitions: BTreeMap<String, JSONSchemaProps>,
+    pub definitions: Option<BTreeMap<String, JSONSchemaProps>>,
     /// Reference to further documentation of the value.
     #[field(proto = 35)]
     pub external_docs: Option<ExternalDocumentation>,
@@ -134,7 +135,7 @@ pub struct JSONSchemaProps {
     pub x_kubernetes_int_or_string: bool,
     /// Fields that identify an element of the list.
     #[field(name = "x-kubernetes-list-map-keys", proto = 41, list_type = atomic)]
-    pub x_kubernetes_list_map_keys: Vec<String>,
+    pub x_kubernetes_list_map_keys: Option<Vec<String>>,
     /// Ownership of the list's elements in server-side apply: atomic, set or map.
     #[field(name = "x-kubernetes-list-type", proto = 42)]
     pub x_kubernetes_list_type: Option<String>,

@@ -38,21 +38,26 @@ pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
         ("MinItems", plain("minItems")),
         ("UniqueItems", flag(schema.unique_items)),
         ("MultipleOf", plain("multipleOf")),
-        ("Enum", plain("enum")),
+        ("Enum", array(schema.enum_.is_some(), plain("enum"))),
         ("MaxProperties", plain("maxProperties")),
         ("MinProperties", plain("minProperties")),
         ("Required", plain("required")),
         ("Items", rendered_items(schema)),
-        ("AllOf", list(&schema.all_of)),
-        ("OneOf", list(&schema.one_of)),
-        ("AnyOf", list(&schema.any_of)),
+        ("AllOf", list(schema.all_of.as_deref())),
+        ("OneOf", list(schema.one_of.as_deref())),
+        ("AnyOf", list(schema.any_of.as_deref())),
         ("Not", schema.not.as_deref().map_or("null".to_owned(), rendered)),
-        ("Properties", map(&schema.properties, |schema| rendered(schema))),
+        (
+            "Properties",
+            map(Some(&schema.properties).filter(|all| !all.is_empty()), |schema| {
+                rendered(schema)
+            }),
+        ),
         ("AdditionalProperties", or_bool(schema.additional_properties.as_ref())),
-        ("PatternProperties", map(&schema.pattern_properties, rendered)),
-        ("Dependencies", map(&schema.dependencies, or_strings)),
+        ("PatternProperties", map(schema.pattern_properties.as_ref(), rendered)),
+        ("Dependencies", map(schema.dependencies.as_ref(), or_strings)),
         ("AdditionalItems", or_bool(schema.additional_items.as_ref())),
-        ("Definitions", map(&schema.definitions, rendered)),
+        ("Definitions", map(schema.definitions.as_ref(), rendered)),
         (
             "ExternalDocs",
             docs.map_or("null".to_owned(), |docs| GoValue(docs).rendered()),
@@ -61,7 +66,13 @@ pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
         ("XPreserveUnknownFields", plain("x-kubernetes-preserve-unknown-fields")),
         ("XEmbeddedResource", flag(schema.x_kubernetes_embedded_resource)),
         ("XIntOrString", flag(schema.x_kubernetes_int_or_string)),
-        ("XListMapKeys", plain("x-kubernetes-list-map-keys")),
+        (
+            "XListMapKeys",
+            array(
+                schema.x_kubernetes_list_map_keys.is_some(),
+                plain("x-kubernetes-list-map-keys"),
+            ),
+        ),
         ("XListType", plain("x-kubernetes-list-type")),
         ("XMapType", plain("x-kubernetes-map-type")),
         ("XValidations", GoValue(&schema.x_kubernetes_validations).rendered()),
@@ -75,7 +86,7 @@ pub(super) fn rendered_items(schema: &JSONSchemaProps) -> String {
         None => return "null".to_owned(),
         Some(SchemaOrArray::Nothing) => ("null".to_owned(), "null".to_owned()),
         Some(SchemaOrArray::Schema(schema)) => (rendered(schema), "null".to_owned()),
-        Some(SchemaOrArray::Array(schemas)) => ("null".to_owned(), list(schemas)),
+        Some(SchemaOrArray::Array(schemas)) => ("null".to_owned(), list(Some(schemas))),
     };
     object([("Schema", one), ("JSONSchemas", each)])
 }
@@ -97,17 +108,25 @@ fn or_strings(choice: &SchemaOrStrings<JSONSchemaProps>) -> String {
     object([("Schema", schema), ("Property", names)])
 }
 
-fn list(schemas: &[JSONSchemaProps]) -> String {
-    match schemas {
-        [] => "null".to_owned(),
-        schemas => format!("[{}]", schemas.iter().map(rendered).collect::<Vec<_>>().join(",")),
+/// A list that is `text`, or null in `text` if it is absent or empty.
+fn array(is_there: bool, text: String) -> String {
+    match is_there && text == "null" {
+        true => "[]".to_owned(),
+        false => text,
     }
 }
 
-fn map<T>(entries: &BTreeMap<String, T>, render: impl Fn(&T) -> String) -> String {
-    match entries.is_empty() {
-        true => "null".to_owned(),
-        false => object(entries.iter().map(|(name, value)| (name.as_str(), render(value)))),
+fn list(schemas: Option<&[JSONSchemaProps]>) -> String {
+    match schemas {
+        None => "null".to_owned(),
+        Some(schemas) => format!("[{}]", schemas.iter().map(rendered).collect::<Vec<_>>().join(",")),
+    }
+}
+
+fn map<T>(entries: Option<&BTreeMap<String, T>>, render: impl Fn(&T) -> String) -> String {
+    match entries {
+        None => "null".to_owned(),
+        Some(entries) => object(entries.iter().map(|(name, value)| (name.as_str(), render(value)))),
     }
 }
 

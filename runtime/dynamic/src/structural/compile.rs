@@ -100,6 +100,7 @@ impl Compiler<'_> {
     fn limits(&mut self, schema: &Map<String, Value>, schema_type: SchemaType) -> Limits {
         let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
         let count = |name: &str| schema.get(name).and_then(Value::as_u64);
+        let most = |name: &str| schema.get(name).and_then(Value::as_i64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
         Limits {
             format: Format::from_name(schema_type, str_of(schema, "format")),
@@ -108,15 +109,15 @@ impl Compiler<'_> {
             minimum: number("minimum"),
             exclusive_minimum: flag("exclusiveMinimum"),
             multiple_of: number("multipleOf"),
-            max_length: count("maxLength"),
+            max_length: most("maxLength"),
             min_length: count("minLength"),
             pattern: Some(str_of(schema, "pattern"))
                 .filter(|pattern| !pattern.is_empty())
                 .map(Pattern::new),
-            max_items: count("maxItems"),
+            max_items: most("maxItems"),
             min_items: count("minItems"),
             unique_items: flag("uniqueItems"),
-            max_properties: count("maxProperties"),
+            max_properties: most("maxProperties"),
             min_properties: count("minProperties"),
             allowed: schema
                 .get("enum")

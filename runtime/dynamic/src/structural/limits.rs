@@ -21,20 +21,20 @@ pub struct Limits {
     pub exclusive_minimum: bool,
     /// Numbers are multiples of this.
     pub multiple_of: Option<f64>,
-    /// The most characters of a text.
-    pub max_length: Option<u64>,
+    /// The most characters of a text. No text satisfies a negative limit, and so for the other ones.
+    pub max_length: Option<i64>,
     /// The fewest characters of a text.
     pub min_length: Option<u64>,
     /// The pattern that a text matches.
     pub pattern: Option<Pattern>,
     /// The most elements of a list.
-    pub max_items: Option<u64>,
+    pub max_items: Option<i64>,
     /// The fewest elements of a list.
     pub min_items: Option<u64>,
     /// Elements of a list differ.
     pub unique_items: bool,
     /// The most fields of an object.
-    pub max_properties: Option<u64>,
+    pub max_properties: Option<i64>,
     /// The fewest fields of an object.
     pub min_properties: Option<u64>,
     /// The values that are allowed; all when empty.
@@ -49,6 +49,14 @@ pub struct Limits {
     pub one_of: Box<[Arc<super::Structural>]>,
     /// This does not hold.
     pub not: Option<Arc<super::Structural>>,
+}
+
+impl Limits {
+    /// The most elements that `limit` allows, in the estimate of a cost.
+    #[must_use]
+    pub fn elements(limit: Option<i64>) -> Option<u64> {
+        limit.map(|limit| u64::try_from(limit).unwrap_or_default())
+    }
 }
 
 impl super::Structural {

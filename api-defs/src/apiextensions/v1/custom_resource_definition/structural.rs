@@ -25,10 +25,19 @@ pub(super) fn unsupported(schema: &JSONSchemaProps) -> Option<String> {
             ("id", !schema.id.is_empty()),
             ("schema", !schema.schema_.is_empty()),
             ("$ref", schema.ref_.as_ref().is_some_and(|name| !name.is_empty())),
-            ("patternProperties", !schema.pattern_properties.is_empty()),
-            ("dependencies", !schema.dependencies.is_empty()),
+            (
+                "patternProperties",
+                schema.pattern_properties.as_ref().is_some_and(|all| !all.is_empty()),
+            ),
+            (
+                "dependencies",
+                schema.dependencies.as_ref().is_some_and(|all| !all.is_empty()),
+            ),
             ("additionalItems", schema.additional_items.is_some()),
-            ("definitions", !schema.definitions.is_empty()),
+            (
+                "definitions",
+                schema.definitions.as_ref().is_some_and(|all| !all.is_empty()),
+            ),
         ];
         found = words
             .into_iter()

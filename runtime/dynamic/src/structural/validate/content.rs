@@ -16,11 +16,15 @@ impl Structural {
         let location = subject.location;
         // Counting is needed only where the bytes do not decide.
         let length = || text.chars().count() as u64;
-        if let Some(max) = limits.max_length
-            && text.len() as u64 > max
-            && length() > max
-        {
-            let detail = counted("may not be more than", max, "byte");
+        let too_long = |max: &i64| match u64::try_from(*max) {
+            Ok(max) => text.len() as u64 > max && length() > max,
+            Err(_) => true,
+        };
+        if let Some(max) = limits.max_length.filter(too_long) {
+            let detail = match u64::try_from(max) {
+                Ok(max) => counted("may not be more than", max, "byte"),
+                Err(_) => "value is too long".to_owned(),
+            };
             outcome.add(location.to_string(), FieldErrorKind::TooLong, String::new(), detail);
         } else if let Some(min) = limits.min_length
             && length() < min
@@ -166,11 +170,13 @@ impl Structural {
     }
 }
 
-fn check_most(count: usize, max: u64, location: &ValuePath<'_>, outcome: &mut Outcome) {
-    if count as u64 > max {
-        let detail = counted("must have at most", max, "item");
-        outcome.add(location.to_string(), FieldErrorKind::TooMany, count.to_string(), detail);
-    }
+fn check_most(count: usize, max: i64, location: &ValuePath<'_>, outcome: &mut Outcome) {
+    let detail = match u64::try_from(max) {
+        Ok(max) if count as u64 <= max => return,
+        Ok(max) => counted("must have at most", max, "item"),
+        Err(_) => "has too many items".to_owned(),
+    };
+    outcome.add(location.to_string(), FieldErrorKind::TooMany, count.to_string(), detail);
 }
 
 fn has_duplicates(elements: &[Value]) -> bool {

@@ -184,6 +184,19 @@ fn lists_and_objects() {
         ],
     );
     check(
+        json!({"type": "array", "items": {"type": "string", "maxLength": -1}, "maxItems": -2, "minItems": -1}),
+        json!([""]),
+        &[
+            "x[0]: Too long: value is too long",
+            "x: Too many: 1: has too many items",
+        ],
+    );
+    check(
+        json!({"type": "object", "maxProperties": -1, "minProperties": -1}),
+        json!({}),
+        &["x: Too many: 0: has too many items"],
+    );
+    check(
         json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
         json!([]),
         &["x: Invalid value: 0: x in body should have at least 1 items"],

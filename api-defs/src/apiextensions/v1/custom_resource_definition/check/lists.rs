@@ -30,7 +30,7 @@ pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mu
             errors.not_supported_in_order(LIST_TYPE, kind, &["atomic", "set", "map"]);
         }
     }
-    if !schema.x_kubernetes_list_map_keys.is_empty() {
+    if !schema.list_map_keys().is_empty() {
         let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
         match kind {
             None => errors.required(LIST_TYPE, detail),
@@ -81,7 +81,7 @@ fn check_elements(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
 }
 
 fn check_keyed(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
-    let keys = &schema.x_kubernetes_list_map_keys;
+    let keys = schema.list_map_keys();
     if keys.is_empty() {
         errors.required(KEYS, "must not be empty if x-kubernetes-list-type is map");
     }
@@ -111,10 +111,10 @@ fn check_keyed(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
                     .invalid("type", &item.type_, detail);
             }
             Some(_) => {}
-            None => errors.invalid(KEYS, &keys[..], "entries must all be names of item properties"),
+            None => errors.invalid(KEYS, keys, "entries must all be names of item properties"),
         }
         if !seen.insert(key) {
-            errors.invalid(KEYS, &keys[..], "must not contain duplicate entries");
+            errors.invalid(KEYS, keys, "must not contain duplicate entries");
         }
     }
 }
@@ -137,7 +137,7 @@ fn check_keys(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     if kind != "map" {
         return;
     }
-    for key in &schema.x_kubernetes_list_map_keys {
+    for key in schema.list_map_keys() {
         let Some(property) = item.properties.get(key) else {
             continue;
         };

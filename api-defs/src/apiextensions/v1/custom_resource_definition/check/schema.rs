@@ -1,6 +1,7 @@
 //! Validation of a version's schema.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use planesmith_expressions::definition::{self, CheckContext};
 use planesmith_machinery::field_error::{FieldErrors, Json};
@@ -85,21 +86,21 @@ fn check_root_beside_status(schema: &JSONSchemaProps, errors: &mut FieldErrors) 
     }
     let others = schema.nullable
         || schema.default.is_some()
-        || !schema.enum_.is_empty()
+        || schema.enum_.is_some()
         || schema.max_properties.is_some()
         || schema.min_properties.is_some()
-        || !schema.all_of.is_empty()
-        || !schema.one_of.is_empty()
-        || !schema.any_of.is_empty()
+        || schema.all_of.is_some()
+        || schema.one_of.is_some()
+        || schema.any_of.is_some()
         || schema.not.is_some()
         || schema.additional_properties.is_some()
-        || !schema.pattern_properties.is_empty()
-        || !schema.dependencies.is_empty()
+        || schema.pattern_properties.is_some()
+        || schema.dependencies.is_some()
         || schema.additional_items.is_some()
-        || !schema.definitions.is_empty()
+        || schema.definitions.is_some()
         || schema.x_kubernetes_embedded_resource
         || schema.x_kubernetes_int_or_string
-        || !schema.x_kubernetes_list_map_keys.is_empty()
+        || schema.x_kubernetes_list_map_keys.is_some()
         || schema.x_kubernetes_list_type.is_some()
         || schema.x_kubernetes_map_type.is_some();
     if first || others {
@@ -107,6 +108,10 @@ fn check_root_beside_status(schema: &JSONSchemaProps, errors: &mut FieldErrors) 
             format!("only {AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled");
         errors.invalid("", Json(&rendered(schema)), detail);
     }
+}
+
+fn is_filled<T>(schemas: Option<&BTreeMap<String, T>>) -> bool {
+    schemas.is_some_and(|schemas| !schemas.is_empty())
 }
 
 /// A walk through a schema.
@@ -172,7 +177,7 @@ impl Walk<'_> {
             }
         }
         self.check_junctors(schema, errors);
-        for (name, definition) in &schema.definitions {
+        for (name, definition) in schema.definitions.iter().flatten() {
             self.check(definition, false, &mut errors.at_key("definitions", name));
         }
         if let Some(item) = schema.item() {
@@ -181,7 +186,7 @@ impl Walk<'_> {
         for (index, item) in schema.item_list().iter().enumerate() {
             self.check(item, false, &mut errors.at_index("items", index));
         }
-        for (name, dependency) in &schema.dependencies {
+        for (name, dependency) in schema.dependencies.iter().flatten() {
             if let SchemaOrStrings::Schema(dependency) = dependency {
                 self.check(dependency, false, &mut errors.at_key("dependencies", name));
             }
@@ -193,9 +198,9 @@ impl Walk<'_> {
             self.check(not, false, &mut errors.at("not"));
         }
         for (field, schemas) in [
-            ("allOf", &schema.all_of),
-            ("oneOf", &schema.one_of),
-            ("anyOf", &schema.any_of),
+            ("allOf", schema.all_of()),
+            ("oneOf", schema.one_of()),
+            ("anyOf", schema.any_of()),
         ] {
             for (index, schema) in schemas.iter().enumerate() {
                 self.check(schema, false, &mut errors.at_index(field, index));
@@ -215,9 +220,10 @@ impl Walk<'_> {
         let words = [
             ("id", !schema.id.is_empty()),
             ("additionalItems", schema.additional_items.is_some()),
-            ("patternProperties", !schema.pattern_properties.is_empty()),
-            ("definitions", !schema.definitions.is_empty()),
-            ("dependencies", !schema.dependencies.is_empty()),
+            ("patternProperties", is_filled(schema.pattern_properties.as_ref())),
+            ("definitions", is_filled(schema.definitions.as_ref())),
+            // Not even an empty one.
+            ("dependencies", schema.dependencies.is_some()),
             ("$ref", schema.ref_.is_some()),
         ];
         for (word, _) in words.into_iter().filter(|(_, is_there)| *is_there) {

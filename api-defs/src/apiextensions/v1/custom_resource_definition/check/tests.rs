@@ -66,6 +66,32 @@ fn schemas_say_the_type_of_everything() {
 }
 
 #[test]
+fn empty_keywords_are_keywords() {
+    check_property(
+        json!({"type": "string", "dependencies": {}, "definitions": {}, "enum": []}),
+        ".dependencies: Forbidden: dependencies is not supported",
+    );
+    let has_status = |document: &mut Value| document["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+    for (keyword, value, rendered) in [
+        ("enum", json!([]), "\"Enum\":[],"),
+        ("anyOf", json!([]), "\"AnyOf\":[],"),
+        ("definitions", json!({}), "\"Definitions\":{},"),
+        ("x-kubernetes-list-map-keys", json!([]), "\"XListMapKeys\":[],"),
+    ] {
+        let mut schema = json!({"type": "object"});
+        assert_eq!(problems(&definition(schema.clone(), has_status)), "");
+        schema[keyword] = value;
+        let found = problems(&definition(schema.clone(), has_status));
+        assert!(
+            found.contains("fields are allowed at the root of the schema"),
+            "{keyword}: {found}"
+        );
+        assert!(found.contains(rendered), "{keyword}: {found}");
+        assert_eq!(problems(&definition(schema, |_| {})), "", "{keyword}");
+    }
+}
+
+#[test]
 fn lists_have_keys_that_are_there() {
     let items = |required: Value| {
         json!({

@@ -95,7 +95,7 @@ impl Tolerance {
                     || schema.x_kubernetes_int_or_string
                     || schema.x_kubernetes_preserve_unknown_fields.is_some()
                     || schema.x_kubernetes_list_type.is_some()
-                    || !schema.x_kubernetes_list_map_keys.is_empty()
+                    || !schema.list_map_keys().is_empty()
                     || !schema.x_kubernetes_validations.is_empty()
             })
         };

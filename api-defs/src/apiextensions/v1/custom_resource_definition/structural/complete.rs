@@ -22,9 +22,9 @@ fn check_junctors(
         check_nested(not, Some(schema), place, &below(here, "not"), errors);
     }
     for (field, nested) in [
-        ("allOf", &values.all_of),
-        ("anyOf", &values.any_of),
-        ("oneOf", &values.one_of),
+        ("allOf", values.all_of()),
+        ("anyOf", values.any_of()),
+        ("oneOf", values.one_of()),
     ] {
         for (index, nested) in nested.iter().enumerate() {
             let here = below(here, &format!("{field}[{index}]"));

@@ -9,10 +9,10 @@ use crate::apiextensions::v1::JSONSchemaProps;
 /// Checks the value validations of a schema: all keywords except those about types.
 pub(super) fn check_values(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     let lets_first = schema
-        .all_of
+        .all_of()
         .first()
-        .is_some_and(|first| is_int_or_string(&first.any_of));
-    check_junctors(schema, is_int_or_string(&schema.any_of), lets_first, errors);
+        .is_some_and(|first| is_int_or_string(first.any_of()));
+    check_junctors(schema, is_int_or_string(schema.any_of()), lets_first, errors);
 }
 
 /// Recognizes the only type specification that is allowed here: an integer or a string.
@@ -30,14 +30,14 @@ fn is_int_or_string(any_of: &[JSONSchemaProps]) -> bool {
 
 fn check_junctors(schema: &JSONSchemaProps, lets_any_of: bool, lets_first: bool, errors: &mut FieldErrors) {
     if !lets_any_of {
-        for (index, nested) in schema.any_of.iter().enumerate() {
+        for (index, nested) in schema.any_of().iter().enumerate() {
             check_nested(nested, false, &mut errors.at_index("anyOf", index));
         }
     }
-    for (index, nested) in schema.all_of.iter().enumerate() {
+    for (index, nested) in schema.all_of().iter().enumerate() {
         check_nested(nested, lets_first && index == 0, &mut errors.at_index("allOf", index));
     }
-    for (index, nested) in schema.one_of.iter().enumerate() {
+    for (index, nested) in schema.one_of().iter().enumerate() {
         check_nested(nested, false, &mut errors.at_index("oneOf", index));
     }
     if let Some(not) = &schema.not {
@@ -85,7 +85,7 @@ fn check_nested(schema: &JSONSchemaProps, lets_any_of: bool, errors: &mut FieldE
         ("x-kubernetes-int-or-string", schema.x_kubernetes_int_or_string, "false"),
         (
             "x-kubernetes-list-map-keys",
-            !schema.x_kubernetes_list_map_keys.is_empty(),
+            !schema.list_map_keys().is_empty(),
             "empty",
         ),
         (
