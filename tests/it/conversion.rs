@@ -504,3 +504,32 @@ async fn nothing_waits_for_a_webhook_that_is_gone_to_be_deleted() {
     setting.call(Method::PUT, &format!("{V1}/held"), &free).await;
     setting.until(DEFINITION, |answer| answer.status == 404).await;
 }
+
+#[tokio::test]
+async fn objects_of_a_definition_whose_authorities_cannot_be_read_are_refused() {
+    let setting = Setting::new().await;
+    let bundle = json!({"url": "https://127.0.0.1:1/convert", "caBundle": encoded(b"no certificates")});
+    let mut unusable = definition(&bundle, "v1");
+    unusable["metadata"]["name"] = json!("sails.broken.example.com");
+    unusable["spec"]["group"] = json!("broken.example.com");
+    setting.send(Method::POST, DEFINITIONS, &unusable, 201).await;
+    let path = "/apis/broken.example.com/v2/namespaces/default/sails";
+    let answer = setting.until(path, |answer| answer.status != 404).await;
+    let status = answer.expect(500).unwrap().json().unwrap();
+    assert_eq!(status["message"], "Internal error occurred: error resolving resource");
+    let problem = setting
+        .refused(Method::DELETE, &format!("{path}/big"), &Value::Null, 500)
+        .await;
+    assert_eq!(problem, "Internal error occurred: error resolving resource");
+    // No document names the resource, as it is not established.
+    for path in ["/apis/broken.example.com", "/apis/broken.example.com/v2"] {
+        setting.call(Method::GET, path, &Value::Null).await.expect(404).unwrap();
+    }
+    let broken = format!("{DEFINITIONS}/sails.broken.example.com");
+    let patch = setting.connection.request(Method::PATCH, &broken);
+    let patch = patch.header("content-type", "application/merge-patch+json");
+    let repaired = json!({"spec": {"conversion": {"webhook": {"clientConfig": setting.by_url()}}}});
+    let patch = patch.body(repaired.to_string().into()).unwrap();
+    setting.connection.finish(patch).await.unwrap().expect(200).unwrap();
+    setting.until(path, |answer| answer.status == 200).await;
+}

@@ -37,15 +37,22 @@ impl CustomResources {
         });
     }
 
-    /// Stops serving a definition.
+    /// Stops serving a definition, if it is served.
     pub fn remove(&self, name: &str) {
-        self.change(name, |definitions| {
-            definitions.remove(name);
-        });
+        let group = group_of(name);
+        let is_defined = {
+            let defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+            defined.get(group).is_some_and(|group| group.contains_key(name))
+        };
+        if is_defined {
+            self.change(name, |definitions| {
+                definitions.remove(name);
+            });
+        }
     }
 
     fn change(&self, name: &str, change: impl FnOnce(&mut BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>)) {
-        let group = name.split_once('.').map_or(name, |(_, group)| group);
+        let group = group_of(name);
         let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
         let definitions = defined.entry(group.to_owned()).or_default();
         change(definitions);
@@ -60,6 +67,10 @@ impl CustomResources {
         let table = self.table.load().with_group(group, &routes.build());
         self.table.store(Arc::new(table));
     }
+}
+
+fn group_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(_, group)| group)
 }
 
 impl fmt::Debug for CustomResources {

@@ -3,6 +3,9 @@
 use planesmith_machinery::resource::Scope;
 use serde_json::Value;
 
+/// The reason of a definition that is not established because of its conversion webhook.
+pub(crate) const INVALID_AUTHORITIES: &str = "InvalidCABundle";
+
 /// A definition, `apiextensions.k8s.io/v1`. Absent fields read as empty: definitions are validated when they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition<'d>(&'d Value);
@@ -110,9 +113,19 @@ impl<'d> Definition<'d> {
     /// Returns the status of the condition `name`; `None` if it was never set.
     #[must_use]
     pub fn condition(self, name: &str) -> Option<&'d str> {
+        self.whole_condition(name).map(|condition| str_at(condition, "/status"))
+    }
+
+    fn whole_condition(self, name: &str) -> Option<&'d Value> {
         let mut conditions = list(self.0, "/status/conditions").iter();
-        let condition = conditions.find(|condition| str_at(condition, "/type") == name)?;
-        Some(str_at(condition, "/status"))
+        conditions.find(|condition| str_at(condition, "/type") == name)
+    }
+
+    /// True if it is not established because the CA bundle of its conversion webhook cannot be read.
+    #[must_use]
+    pub fn has_unreadable_authorities(self) -> bool {
+        let established = self.whole_condition("Established");
+        established.is_some_and(|condition| str_at(condition, "/reason") == INVALID_AUTHORITIES)
     }
 
     /// True if the definition is being deleted.

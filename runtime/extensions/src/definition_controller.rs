@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::definition::Definition;
+use crate::definition::{Definition, INVALID_AUTHORITIES};
 use crate::definitions::Definitions;
 use crate::names::TakenNames;
 use crate::status::{established, with_names};
@@ -218,7 +218,7 @@ impl DefinitionController {
         document["status"] = status;
         let has_invalid_authorities = typed.is_some_and(|definition| definition.has_invalid_authorities());
         let problem = has_invalid_authorities
-            .then(|| ConditionState::no("InvalidCABundle", "The conversion webhook CABundle is invalid"));
+            .then(|| ConditionState::no(INVALID_AUTHORITIES, "The conversion webhook CABundle is invalid"));
         let status = established(document, problem.as_ref(), &now);
         if document.get("status") != Some(&status) {
             if changed {
@@ -311,6 +311,8 @@ impl DefinitionController {
         self.states.insert(definition.name().to_owned(), known);
         if definition.is("Established") {
             self.definitions.serve(document);
+        } else if definition.is("NamesAccepted") && definition.has_unreadable_authorities() {
+            self.definitions.refuse(document);
         } else {
             self.definitions.remove(definition.name());
         }

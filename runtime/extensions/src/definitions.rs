@@ -4,9 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use http::Request;
 use planesmith_machinery::resource::{ResourceFacts, Text};
+use planesmith_machinery::status::ApiError;
+use planesmith_server::discovery::ServedResource;
 use planesmith_server::endpoint::Endpoint;
 use planesmith_server::openapi::OpenApi;
+use planesmith_server::request::Context;
+use planesmith_server::response;
 use planesmith_server::routes::ResourceHandler;
 use planesmith_server::shutdown::{Shutdown, Stop};
 use planesmith_server::stores::{ResourceStore, Stores};
@@ -42,6 +50,25 @@ struct Served {
     /// The shutdown handles of each served version: dropping one ends the version's watches. A version that remains served
     /// keeps its handle, so that its watches continue.
     ends: BTreeMap<Text, (Stop, Shutdown)>,
+}
+
+/// A version of a definition whose objects cannot be served: the answer to every request is an error.
+struct UnusableVersion(Endpoint);
+
+impl ResourceHandler for UnusableVersion {
+    fn facts(&self) -> &ServedResource {
+        ResourceHandler::facts(&self.0)
+    }
+
+    fn serve(self: Arc<Self>, _: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
+        let error = ApiError::internal("error resolving resource");
+        let (parts, _) = request.into_parts();
+        Box::pin(async move { response::failure(&parts, &error) })
+    }
+
+    fn is_listed(&self) -> bool {
+        false
+    }
 }
 
 impl Definitions {
@@ -103,11 +130,24 @@ impl Definitions {
         self.publish(&served, versions);
     }
 
+    /// Refuses requests for the objects of a definition with the error that its resource cannot be resolved. No document
+    /// names the resource.
+    pub fn refuse(&self, definition: &Value) {
+        let name = Definition::new(definition).name();
+        self.remove(name);
+        let facts = self.facts.of(Definition::new(definition));
+        let versions = facts.iter().filter(|facts| facts.served).map(|facts| {
+            let endpoint = Endpoint::new(facts, &self.stores);
+            Arc::new(UnusableVersion(endpoint)) as Arc<dyn ResourceHandler>
+        });
+        self.resources.define(name, versions.collect());
+    }
+
     /// Stops serving a definition.
     pub fn remove(&self, name: &str) {
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        self.resources.remove(name);
         if let Some(gone) = served.remove(name) {
-            self.resources.remove(name);
             self.publish(&served, versions_of(&gone));
             if let Some(kind) = gone.facts.first() {
                 let metrics = &self.stores.options().metrics;

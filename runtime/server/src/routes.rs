@@ -30,6 +30,11 @@ pub trait ResourceHandler: Send + Sync {
     /// Answers one request.
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
 
+    /// False if no document names the resource, although it answers requests.
+    fn is_listed(&self) -> bool {
+        true
+    }
+
     /// The store of the objects; `None` for resources that are not stored here.
     fn objects(&self) -> Option<&Arc<ResourceStore>> {
         None

@@ -116,18 +116,19 @@ impl RouteTable {
         self.groups.get(group)?.version(version)?.resources.get(resource)
     }
 
-    /// Every version with its group and its resources by name, in no particular order.
+    /// Every listed version with its group and its resources by name, in no particular order.
     pub(crate) fn versions(&self) -> impl Iterator<Item = (&str, &str, Vec<&ServedResource>)> {
         self.groups.iter().flat_map(|(group, routes)| {
-            let versions = routes.versions.iter();
+            let versions = routes.versions.iter().filter(|version| version.is_listed());
             versions.map(move |version| (&**group, &*version.name, by_name(&version.resources)))
         })
     }
 
-    /// Every handler, in no particular order.
+    /// Every handler of a listed resource, in no particular order.
     pub fn handlers(&self) -> impl Iterator<Item = &Arc<dyn ResourceHandler>> {
         let versions = self.groups.values().flat_map(|group| &group.versions);
-        versions.flat_map(|version| version.resources.values())
+        let handlers = versions.flat_map(|version| version.resources.values());
+        handlers.filter(|handler| handler.is_listed())
     }
 
     /// Returns the handlers that `other` does not have, in no particular order.
@@ -193,8 +194,8 @@ impl RouteTable {
         };
         match group.version(version) {
             Some(VersionRoutes { claim: Some(claim), .. }) => Found::Version(Arc::clone(claim)),
-            Some(version) => group.answers.document(info, version.document(group_name)),
-            None => group.answers.unknown(),
+            Some(version) if version.is_listed() => group.answers.document(info, version.document(group_name)),
+            _ => group.answers.unknown(),
         }
     }
 
@@ -223,6 +224,12 @@ impl GroupRoutes {
 }
 
 impl VersionRoutes {
+    /// True if documents name the version: there is more in it than unlisted resources.
+    fn is_listed(&self) -> bool {
+        let mut resources = self.resources.values();
+        self.resources.is_empty() || resources.any(|handler| handler.is_listed())
+    }
+
     fn document(&self, group: &str) -> Arc<Document> {
         let make = || Arc::new(resource_list(group, &self.name, &by_name(&self.resources)));
         Arc::clone(self.document.get_or_init(make))
@@ -230,7 +237,8 @@ impl VersionRoutes {
 }
 
 fn by_name(resources: &ByResource) -> Vec<&ServedResource> {
-    let mut served: Vec<_> = resources.values().map(|handler| handler.facts()).collect();
+    let listed = resources.values().filter(|handler| handler.is_listed());
+    let mut served: Vec<_> = listed.map(|handler| handler.facts()).collect();
     sort_by(&mut served, |left, right| left.plural.cmp(&right.plural));
     served
 }
