@@ -218,3 +218,47 @@ async fn stored_objects_are_never_missing_while_the_server_starts() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_definition_gets_the_names_that_another_one_gives_up() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let named = |plural: &str, kind: &str| {
+        let mut named = definition("names.example.com");
+        named["metadata"]["name"] = json!(format!("{plural}.names.example.com"));
+        named["spec"]["names"] = json!({"plural": plural, "singular": kind.to_lowercase(), "kind": kind,
+            "listKind": format!("{kind}List"), "shortNames": ["kt"]});
+        named
+    };
+    let until = async |plural: &str, accepted: &str| {
+        let path = format!("{DEFINITIONS}/{plural}.names.example.com");
+        let holds = async {
+            loop {
+                let read = connection.get_json(&path).await.unwrap();
+                let conditions = read["status"]["conditions"].as_array();
+                let mut conditions = conditions.into_iter().flatten();
+                if conditions
+                    .any(|condition| condition["type"] == "NamesAccepted" && condition["status"] == accepted)
+                {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(TIMEOUT, holds).await.expect("the names are decided");
+    };
+    for (plural, kind, accepted) in [("kites", "Kite", "True"), ("kittens", "Kitten", "False")] {
+        let made = connection.call(Method::POST, DEFINITIONS, named(plural, kind).to_string());
+        made.await.unwrap().expect(201).unwrap();
+        until(plural, accepted).await;
+    }
+    let path = format!("{DEFINITIONS}/kites.names.example.com");
+    let patch = connection.request(Method::PATCH, &path);
+    let patch = patch.header("content-type", "application/merge-patch+json");
+    let text = Bytes::from_static(br#"{"spec":{"names":{"shortNames":["ki"]}}}"#);
+    let patched = connection.finish(patch.body(text.into()).unwrap()).await.unwrap();
+    patched.expect(200).unwrap();
+    until("kittens", "True").await;
+}

@@ -43,6 +43,8 @@ pub(crate) struct DefinitionController {
     /// The accepted names of definitions, by group.
     names: BTreeMap<String, TakenNames>,
     states: BTreeMap<String, DefinitionState>,
+    /// Definitions that may get names that others of their group gave up.
+    reconsidered: BTreeSet<String>,
     /// Definitions whose objects are being removed. There may be many objects, so other definitions do not wait for
     /// that.
     removals: JoinSet<String>,
@@ -54,7 +56,7 @@ pub(crate) struct DefinitionController {
 /// The state of a definition.
 struct DefinitionState {
     group: String,
-    /// True if it needs names that other definitions have.
+    /// True if its accepted names are not those that it requests, because other definitions have them.
     waits: bool,
     /// The revision at which the controller wrote its status last: events up to that write are ignored.
     written: Option<Revision>,
@@ -74,6 +76,7 @@ impl DefinitionController {
             directory: directory.clone(),
             names: BTreeMap::new(),
             states: BTreeMap::new(),
+            reconsidered: BTreeSet::new(),
             removals: JoinSet::new(),
             removing: BTreeSet::new(),
             unmoved: BTreeSet::new(),
@@ -88,6 +91,7 @@ impl DefinitionController {
             self.unmoved.insert(entry.key().to_owned());
             self.settle(&entry, &mut unfinished).await;
         }
+        self.reconsider(&mut unfinished).await;
         tokio::spawn(self.follow(watcher, unfinished, shutdown));
     }
 
@@ -109,6 +113,7 @@ impl DefinitionController {
         let mut retry = tokio::time::interval(RETRY);
         retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            self.reconsider(&mut unfinished).await;
             tokio::select! {
                 () = shutdown.requested() => return,
                 _ = retry.tick(), if !unfinished.is_empty() => {
@@ -123,7 +128,7 @@ impl DefinitionController {
                 events = watcher.next() => match events {
                     Ok(events) => for event in events {
                         match event.kind() {
-                            EventKind::Delete => self.forget(event.entry(), &mut unfinished).await,
+                            EventKind::Delete => self.forget(event.entry()),
                             EventKind::Put { .. } if self.wrote(event.entry()) => {}
                             EventKind::Put { .. } => self.settle(event.entry(), &mut unfinished).await,
                         }
@@ -175,6 +180,22 @@ impl DefinitionController {
         if let Some(entry) = self.stored(name) {
             self.settle(&entry, unfinished).await;
         }
+    }
+
+    /// Decides again about definitions after others of their group gave up names, until no names change.
+    async fn reconsider(&mut self, unfinished: &mut BTreeSet<String>) {
+        while let Some(name) = self.reconsidered.pop_first() {
+            self.settle_named(&name, unfinished).await;
+        }
+    }
+
+    /// Remembers to decide again about the definitions of a group that wait for names.
+    fn reconsider_group(&mut self, group: &str) {
+        let waiting = self
+            .states
+            .iter()
+            .filter(|(_, known)| known.waits && known.group == group);
+        self.reconsidered.extend(waiting.map(|(name, _)| name.clone()));
     }
 
     /// Updates the served resources and the status of a definition.
@@ -302,10 +323,12 @@ impl DefinitionController {
 
     fn serve(&mut self, document: &Value) {
         let definition = Definition::new(document);
-        self.names_of(definition.group()).take(definition);
+        if self.names_of(definition.group()).take(definition) {
+            self.reconsider_group(definition.group());
+        }
         let known = DefinitionState {
             group: definition.group().to_owned(),
-            waits: !definition.is("NamesAccepted"),
+            waits: !definition.has_wanted_names(),
             written: None,
         };
         self.states.insert(definition.name().to_owned(), known);
@@ -342,7 +365,7 @@ impl DefinitionController {
     }
 
     /// Stops serving a deleted definition. Those that wait for its names are processed again.
-    async fn forget(&mut self, entry: &Entry, unfinished: &mut BTreeSet<String>) {
+    fn forget(&mut self, entry: &Entry) {
         let (_, name) = self.store.names(entry.key());
         self.definitions.remove(name);
         let Some(gone) = self.states.remove(name) else { return };
@@ -352,14 +375,7 @@ impl DefinitionController {
                 self.names.remove(&gone.group);
             }
         }
-        let waiting = self
-            .states
-            .iter()
-            .filter(|(_, known)| known.waits && known.group == gone.group);
-        let waiting: Vec<String> = waiting.map(|(name, _)| name.clone()).collect();
-        for name in waiting {
-            self.settle_named(&name, unfinished).await;
-        }
+        self.reconsider_group(&gone.group);
     }
 
     /// Starts to delete the objects of a terminating definition, or removes its finalizer if none is left.

@@ -23,9 +23,9 @@ pub struct TakenNames {
 type Owners = BTreeMap<String, BTreeSet<String>>;
 
 impl TakenNames {
-    /// Records the accepted names of a definition, replacing its previous names.
-    pub fn take(&mut self, definition: Definition<'_>) {
-        self.give_back(definition.name());
+    /// Records the accepted names of a definition, replacing its previous names. True if these were others.
+    pub fn take(&mut self, definition: Definition<'_>) -> bool {
+        let before = self.give_back(definition.name());
         let short = definition.accepted_list("shortNames");
         let resources = ["plural", "singular"].map(|name| definition.accepted(name));
         let resources: Vec<String> = resources.into_iter().chain(short).map(str::to_owned).collect();
@@ -38,7 +38,10 @@ impl TakenNames {
                 owners.entry(name.clone()).or_default().insert(owner.to_owned());
             }
         }
-        self.given.insert(owner.to_owned(), [resources, kinds]);
+        let now = [resources, kinds];
+        let is_changed = before.is_some_and(|before| before != now);
+        self.given.insert(owner.to_owned(), now);
+        is_changed
     }
 
     /// Records that the objects of a declared kind are stored under the name `plural` of the group, so that no definition
@@ -53,19 +56,21 @@ impl TakenNames {
         self.given.is_empty()
     }
 
-    /// Releases the names of the definition `owner`.
-    pub fn give_back(&mut self, owner: &str) {
-        let [resources, kinds] = self.given.remove(owner).unwrap_or_default();
+    /// Releases the names of the definition `owner`, and returns them.
+    pub fn give_back(&mut self, owner: &str) -> Option<[Vec<String>; 2]> {
+        let given = self.given.remove(owner)?;
+        let [resources, kinds] = &given;
         for (owners, names) in [(&mut self.resources, resources), (&mut self.kinds, kinds)] {
             for name in names {
-                if let Some(known) = owners.get_mut(&name) {
+                if let Some(known) = owners.get_mut(name) {
                     known.remove(owner);
                     if known.is_empty() {
-                        owners.remove(&name);
+                        owners.remove(name);
                     }
                 }
             }
         }
+        Some(given)
     }
 }
 

@@ -36,6 +36,16 @@ fn free_names_are_given() {
 }
 
 #[test]
+fn other_names_than_before_are_reported() {
+    let mut definition = accepted(definition("widgets", "Widget", &["wi"]));
+    let mut names = TakenNames::default();
+    assert!(!names.take(Definition::new(&definition)));
+    assert!(!names.take(Definition::new(&definition)));
+    definition["status"]["acceptedNames"]["shortNames"] = json!([]);
+    assert!(names.take(Definition::new(&definition)));
+}
+
+#[test]
 fn taken_names_are_not() {
     let first = accepted(definition("widgets", "Widget", &["wi", "wd"]));
     let verdict = accept_names(
