@@ -33,6 +33,7 @@ use planesmith_server::stores::{ResourceStore, Stores};
 
 use crate::options::KubernetesOptions;
 use addresses::Addresses;
+pub(crate) use addresses::has_labels;
 use families::ClusterFamilies;
 use node_ports::NodePorts;
 use stored_ports::StoredPorts;

@@ -17,6 +17,8 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{EventKind, WatchError, WatchFrom, Watcher};
 use serde_json::{Value, json};
 
+use crate::service_addresses::has_labels;
+
 /// The finalizer of ranges with addresses in use.
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
 
@@ -96,10 +98,11 @@ impl ServiceRangeController {
                 self.change_finalizers(range, |finalizers| finalizers.push(FINALIZER.into()))
                     .await?;
             }
-            let ready = ConditionState::yes("Ready", "Kubernetes Service CIDR is ready");
+            let ready = ConditionState::yes("", "Kubernetes Service CIDR is ready");
             return self.write_condition(range, &ready).await;
         };
-        if self.is_needed(range, all) {
+        let addresses: Vec<IPAddress> = self.addresses.all();
+        if is_needed(range, all, &addresses) {
             let message = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
             return self
                 .write_condition(range, &ConditionState::no("Terminating", message))
@@ -115,27 +118,6 @@ impl ServiceRangeController {
         .await
     }
 
-    /// True if a service uses an address that is in no other range.
-    fn is_needed(&self, range: &ServiceCIDR, all: &[ServiceCIDR]) -> bool {
-        let parse = |range: &ServiceCIDR| -> Vec<IpRange> {
-            let cidrs = range.spec.cidrs.iter();
-            cidrs
-                .filter_map(|cidr| parse_range(cidr).map(|(_, range)| range))
-                .collect()
-        };
-        let own = parse(range);
-        let others = all
-            .iter()
-            .filter(|other| other.metadata.name != range.metadata.name && other.metadata.deletion_timestamp.is_none());
-        let others: Vec<IpRange> = others.flat_map(parse).collect();
-        let holds = |ranges: &[IpRange], address: IpAddr| ranges.iter().any(|range| range.contains(address));
-        let addresses: Vec<IPAddress> = self.addresses.all();
-        let mut addresses = addresses
-            .iter()
-            .filter_map(|address| address.metadata.name.parse().ok());
-        addresses.any(|address: IpAddr| holds(&own, address) && !holds(&others, address))
-    }
-
     /// Sets the condition Ready, unless it is so already.
     async fn write_condition(&self, range: &ServiceCIDR, state: &ConditionState) -> Result<(), LoopbackError> {
         let mut ready = range
@@ -143,7 +125,7 @@ impl ServiceRangeController {
             .conditions
             .iter()
             .filter(|condition| condition.r#type == "Ready");
-        if ready.any(|ready| (ready.status == "True") == state.holds) {
+        if ready.any(|ready| (ready.status == "True") == state.holds && ready.reason == state.reason) {
             return Ok(());
         }
         let mut object = json!({
@@ -183,6 +165,43 @@ impl ServiceRangeController {
     }
 }
 
+/// True if an allocated address is in no other range, unless all of the range is in others. As for kube-apiserver, others
+/// count even if they are being deleted, too.
+fn is_needed(range: &ServiceCIDR, all: &[ServiceCIDR], addresses: &[IPAddress]) -> bool {
+    let parts: Vec<(&str, IpRange)> = all
+        .iter()
+        .flat_map(|range| parts_of(range).map(|part| (range.metadata.name.as_str(), part)))
+        .collect();
+    let is_alone = |holds: &dyn Fn(IpRange) -> bool| {
+        let mut holders = parts.iter().filter(|(_, part)| holds(*part)).map(|(name, _)| *name);
+        matches!((holders.next(), holders.next()), (Some(only), None) if only == range.metadata.name)
+    };
+    let is_parent = |part: IpRange, of: IpRange| part.bits() <= of.bits() && part.contains(of.network());
+    if parts_of(range).all(|own| !is_alone(&|part| is_parent(part, own))) {
+        return false;
+    }
+    let allocated = addresses.iter().filter(|address| has_labels(address));
+    let mut allocated = allocated.filter_map(|address| address.metadata.name.parse().ok());
+    allocated.any(|address: IpAddr| is_alone(&|part| is_usable(part, address)))
+}
+
+fn parts_of(range: &ServiceCIDR) -> impl Iterator<Item = IpRange> {
+    let cidrs = range.spec.cidrs.iter();
+    cidrs.filter_map(|cidr| parse_range(cidr).map(|(_, range)| range))
+}
+
+/// True if services can have an address of a range: not the first, and of IPv4 not the last either.
+fn is_usable(range: IpRange, address: IpAddr) -> bool {
+    let is_last = match address {
+        IpAddr::V4(address) => {
+            let rest = u32::MAX.checked_shr(u32::from(range.bits())).unwrap_or_default();
+            address.to_bits() & rest == rest
+        }
+        IpAddr::V6(_) => false,
+    };
+    range.contains(address) && range.network() != address && !is_last
+}
+
 fn watch(store: &ResourceStore) -> Result<Watcher, WatchError> {
     let collection = store.collection();
     collection.watch(collection.prefix(), WatchFrom::Now)
@@ -193,4 +212,69 @@ async fn freed(mut addresses: Watcher) {
     while let Ok(events) = addresses.next().await
         && events.iter().all(|event| event.kind() != EventKind::Delete)
     {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(name: &str, cidrs: &[&str]) -> ServiceCIDR {
+        let mut range = ServiceCIDR::default();
+        range.metadata.name = name.to_owned();
+        range.spec.cidrs = cidrs.iter().map(|cidr| (*cidr).to_owned()).collect();
+        range
+    }
+
+    /// The object of an address, with the labels of an allocation if `is_allocated`.
+    fn address(name: &str, is_allocated: bool) -> IPAddress {
+        let mut address = IPAddress::default();
+        address.metadata.name = name.to_owned();
+        if is_allocated {
+            let family = if name.contains(':') { "IPv6" } else { "IPv4" };
+            let labels = [
+                ("ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"),
+                ("ipaddress.kubernetes.io/ip-family", family),
+            ];
+            address.metadata.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        }
+        address
+    }
+
+    #[test]
+    fn a_range_is_needed_for_allocated_addresses_that_no_other_range_has() {
+        let own = range("own", &["10.1.0.0/24", "fd00::/112"]);
+        let is_needed = |others: &[ServiceCIDR], name: &str| {
+            let all = [std::slice::from_ref(&own), others].concat();
+            super::is_needed(&own, &all, &[address(name, true)])
+        };
+        assert!(is_needed(&[], "10.1.0.7"));
+        assert!(is_needed(&[], "fd00::ffff"));
+        for unusable in ["10.1.0.0", "10.1.0.255", "10.2.0.1", "fd00::"] {
+            assert!(!is_needed(&[], unusable), "{unusable}");
+        }
+        // An equal range holds the addresses, even if it is deleted at the same time.
+        assert!(!is_needed(
+            &[range("equal", &["10.1.0.0/24", "fd00::/112"])],
+            "10.1.0.7"
+        ));
+        let half = range("half", &["10.1.0.0/25"]);
+        assert!(!is_needed(std::slice::from_ref(&half), "10.1.0.7"));
+        assert!(is_needed(std::slice::from_ref(&half), "10.1.0.200"));
+        // The last address of the half cannot be allocated from it.
+        assert!(is_needed(&[half], "10.1.0.127"));
+        assert!(!is_needed(
+            &[range("large", &["10.0.0.0/8", "fd00::/64"])],
+            "10.1.0.255"
+        ));
+    }
+
+    #[test]
+    fn addresses_that_nobody_allocated_do_not_hold_a_range() {
+        let own = range("own", &["10.1.0.0/24"]);
+        assert!(!is_needed(
+            &own,
+            std::slice::from_ref(&own),
+            &[address("10.1.0.7", false)]
+        ));
+    }
 }

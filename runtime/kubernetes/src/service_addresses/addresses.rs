@@ -219,7 +219,7 @@ impl AllocatedAddress {
 }
 
 /// True if the object of an address still has the labels that it was created with.
-pub(super) fn has_labels(address: &IPAddress) -> bool {
+pub(crate) fn has_labels(address: &IPAddress) -> bool {
     let family = address
         .metadata
         .name
