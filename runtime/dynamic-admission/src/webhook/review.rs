@@ -13,6 +13,20 @@ use serde_json::{Map, Value, json};
 
 const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
 
+/// Kinds that kube-apiserver's scheme of reviews knows in any version.
+const UNVERSIONED: [&str; 5] = ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"];
+
+/// Kinds that it knows in each version of reviews.
+const ACCOMPANYING: [&str; 7] = [
+    "CreateOptions",
+    "DeleteOptions",
+    "GetOptions",
+    "ListOptions",
+    "PatchOptions",
+    "UpdateOptions",
+    "WatchEvent",
+];
+
 /// Name of the kind of reviews.
 const KIND: &str = "AdmissionReview";
 
@@ -140,8 +154,14 @@ impl Review {
         if (version.as_str(), kind) == (own, KIND) {
             return Ok(());
         }
-        Err(match other_version(self.version, &version).filter(|_| kind == KIND) {
-            Some(other) => format!("converting ({other}.{KIND}) to ({name}.{KIND}): unknown conversion"),
+        let is_version = GROUP_VERSIONS.iter().any(|(_, known)| *known == version);
+        let known = match kind {
+            KIND => other_version(self.version, &version),
+            _ if UNVERSIONED.contains(&kind) || is_version && ACCOMPANYING.contains(&kind) => Some("v1"),
+            _ => None,
+        };
+        Err(match known {
+            Some(other) => format!("converting ({other}.{kind}) to ({name}.{KIND}): unknown conversion"),
             None => not_registered(kind, &version, SCHEME),
         })
     }
@@ -289,6 +309,21 @@ mod tests {
         let answer = answer("admission.k8s.io/v1beta1", &json!({"uid": "u"}));
         let read = review(Version::V1).decision(&answer, Mutating);
         assert_eq!(read, Err(BadAnswer::Unreadable(why)));
+    }
+
+    #[test]
+    fn answers_of_kinds_beside_reviews_are_no_reviews() {
+        for (kind, version) in [
+            ("Status", "v1"),
+            ("Status", "foo/v2"),
+            ("APIGroupList", ""),
+            ("DeleteOptions", "admission.k8s.io/v1beta1"),
+        ] {
+            let answer = json!({"kind": kind, "apiVersion": version, "status": "Success"});
+            let why = format!("converting (v1.{kind}) to (v1.AdmissionReview): unknown conversion");
+            let read = review(Version::V1).decision(answer.to_string().as_bytes(), Mutating);
+            assert_eq!(read, Err(BadAnswer::Unreadable(why)));
+        }
     }
 
     #[test]
