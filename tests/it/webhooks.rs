@@ -378,3 +378,77 @@ async fn changes_of_a_configuration_are_effective_at_once() {
         setting.send(Method::POST, MAPS, &map(&format!("a-{round}")), 201).await;
     }
 }
+
+#[tokio::test]
+async fn a_patch_can_turn_an_object_into_one_of_another_version() {
+    const V2: &str = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let setting = Setting::new().await;
+    setting.hook.on("/older.example.com", |_| {
+        patched(&json!([
+            {"op": "replace", "path": "/apiVersion", "value": "autoscaling/v1"},
+            {"op": "add", "path": "/spec/targetCPUUtilizationPercentage", "value": 42},
+        ]))
+    });
+    let webhook =
+        json!({"name": "older.example.com", "rules": [rule("autoscaling", "v2", "horizontalpodautoscalers")]});
+    setting.configure(MUTATING, "older", &[webhook]).await;
+    let scaler = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+    });
+    let created = setting.send(Method::POST, V2, &scaler, 201).await;
+    assert_eq!(created["apiVersion"], "autoscaling/v2");
+    let metrics = json!([{"type": "Resource", "resource": {"name": "cpu",
+        "target": {"type": "Utilization", "averageUtilization": 42}}}]);
+    assert_eq!(created["spec"]["metrics"], metrics);
+}
+
+#[tokio::test]
+async fn a_patch_can_turn_a_custom_object_into_one_of_a_defined_version() {
+    const KITES: &str = "/apis/kites.example.com/v1/kites";
+    let setting = Setting::new().await;
+    let version = |name: &str| {
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        json!({"name": name, "served": true, "storage": name == "v1", "schema": schema})
+    };
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "kites.kites.example.com"},
+        "spec": {
+            "group": "kites.example.com", "scope": "Cluster",
+            "names": {"plural": "kites", "singular": "kite", "kind": "Kite", "listKind": "KiteList"},
+            "versions": [version("v1"), version("v2")],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    setting.send(Method::POST, definitions, &definition, 201).await;
+    setting.until(KITES, |answer| answer.status == 200).await;
+    setting.hook.on("/newer.example.com", |request| {
+        let named = &request["object"]["metadata"]["annotations"]["version"];
+        patched(&json!([{"op": "replace", "path": "/apiVersion", "value": named}]))
+    });
+    let webhook = json!({"name": "newer.example.com", "rules": [rule("kites.example.com", "*", "kites")],
+        "namespaceSelector": {}});
+    setting.configure(MUTATING, "newer", &[webhook]).await;
+    let kite = |version: &str| {
+        json!({"apiVersion": "kites.example.com/v1", "kind": "Kite",
+            "metadata": {"name": "k", "annotations": {"version": version}}})
+    };
+    for (version, problem) in [
+        (
+            "kites.example.com/v9",
+            "request to convert CR from an invalid group/version: kites.example.com/v9",
+        ),
+        (
+            "other.example.com/v1",
+            "other.example.com/v1, Kind=Kite is unstructured and is not suitable for converting to \"kites.example.com/v1\"",
+        ),
+    ] {
+        let refused = setting.send(Method::POST, KITES, &kite(version), 500).await;
+        assert_eq!(refused["message"], problem);
+    }
+    let created = setting
+        .send(Method::POST, KITES, &kite("kites.example.com/v2"), 201)
+        .await;
+    assert_eq!(created["apiVersion"], "kites.example.com/v1");
+}

@@ -4,6 +4,7 @@ use planesmith_access::admission::Objects;
 use planesmith_dynamic::custom::{AsCustom as _, read_document};
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{copy, defaulting, json};
@@ -131,16 +132,37 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
                 (json::to_value(&scale), Changed::Replicas(scale.spec.replicas))
             }
         };
+        Ok(self.change(target, document, changed))
+    }
+
+    /// Like [`replace`](Self::replace) with a document in `version`, another version of the kind than that of `target`. As in
+    /// kube-apiserver, those that see the object in the version of `target` see this document until another version is needed.
+    ///
+    /// # Errors
+    ///
+    /// 500 if the document is no such object.
+    pub(crate) fn replace_with_other(
+        &mut self,
+        target: &Target,
+        version: &ResourceFacts,
+        document: Value,
+    ) -> ApiResult<bool> {
+        let (document, changed) = self.read(version.zero(), document)?;
+        Ok(self.change(target, document, changed))
+    }
+
+    /// True if `document` is another one than before.
+    fn change(&mut self, target: &Target, document: Value, changed: Changed) -> bool {
         let before = self.new.as_ref().map(|new| &new.document);
         if before == Some(&document) {
-            return Ok(false);
+            return false;
         }
         self.new = Some(InVersion {
             target: target.clone(),
             document,
             changed: Some(changed),
         });
-        Ok(true)
+        true
     }
 
     fn read(&self, mut object: Box<dyn Object>, document: Value) -> ApiResult<(Value, Changed)> {

@@ -8,7 +8,10 @@ use planesmith_access::audit::Level;
 use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration;
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
-use planesmith_machinery::json;
+use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::patches::{apply_list, decode_patch};
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
@@ -183,11 +186,18 @@ impl Round<'_> {
         };
         let (new, _) = documents;
         let patched = patched(webhook, &decision, new)?;
-        if let Content::Version(facts) = &target.content {
-            let scheme = &self.plugin.sources.scheme;
-            check_changed_kind(&patched, facts, scheme).map_err(Failure::Server)?;
-        }
-        let has_changed = object.replace(target, patched).map_err(Failure::Server)?;
+        let other = match &target.content {
+            Content::Version(facts) => {
+                let scheme = &self.plugin.sources.scheme;
+                other_version(&patched, facts, scheme).map_err(Failure::Server)?
+            }
+            Content::Scale | Content::AsSent => None,
+        };
+        let replaced = match other {
+            Some(version) => object.replace_with_other(target, &version, patched),
+            None => object.replace(target, patched),
+        };
+        let has_changed = replaced.map_err(Failure::Server)?;
         self.annotate_patch(index, webhook, &patch, &decision.patch_type);
         Ok(has_changed)
     }
@@ -268,6 +278,32 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<V
     apply(&decision.patch, document).map_err(Failure::Server)
 }
 
+/// The version of its kind that a patched document names; `None` for the version of `facts`.
+///
+/// # Errors
+///
+/// 500 for a document of another kind, or of a version that a custom kind does not have.
+fn other_version(document: &Value, facts: &ResourceFacts, scheme: &Scheme) -> ApiResult<Option<ResourceFacts>> {
+    let Some(mut versions) = facts.defined_versions() else {
+        return Ok(check_changed_kind(document, facts, scheme)?.cloned());
+    };
+    let text = |name: &str| document[name].as_str().unwrap_or_default();
+    let (named, own) = (text("apiVersion"), &facts.api_version);
+    if *named == **own {
+        return Ok(None);
+    }
+    let GroupVersion { group, version } = GroupVersion::parse(named).unwrap_or_default();
+    if *group != *facts.group {
+        let kind = text("kind");
+        let why =
+            format!("{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{own}\"");
+        return Err(ApiError::unnamed(500, why));
+    }
+    let why = format!("request to convert CR from an invalid group/version: {named}");
+    let found = versions.find(|version| *version.api_version == *named);
+    found.map(Some).ok_or_else(|| ApiError::unnamed(500, why))
+}
+
 /// Applies a list of operations to `document`.
 fn apply(patch: &[u8], document: &Value) -> ApiResult<Value> {
     let mut text = Vec::new();
@@ -280,7 +316,6 @@ fn apply(patch: &[u8], document: &Value) -> ApiResult<Value> {
 mod tests {
     use planesmith_api_defs::core::v1::{ConfigMap, Secret};
     use planesmith_machinery::object::Resource as _;
-    use planesmith_machinery::scheme::Scheme;
 
     use super::*;
 
@@ -326,9 +361,10 @@ mod tests {
         let problem = |api_version: &str, kind: &str| {
             let document = json!({"apiVersion": api_version, "kind": kind});
             let checked = check_changed_kind(&document, ConfigMap::RESOURCE, &scheme);
+            let checked = checked.map(|other| other.map(|other| other.api_version.to_string()));
             checked.map_err(|error| (error.code(), error.message().to_owned()))
         };
-        assert_eq!(problem("v1", "ConfigMap"), Ok(()));
+        assert_eq!(problem("v1", "ConfigMap"), Ok(None));
         let why = "converting (v1.Secret) to (core.ConfigMap): unknown conversion";
         assert_eq!(problem("v1", "Secret"), Err((500, why.to_owned())));
         let why = "Internal error occurred: no kind \"Foo\" is registered for version \"v1\" in scheme \

@@ -41,28 +41,36 @@ pub(super) fn check_patched(
     check_complete(sent, json, expected, scheme).map(|_| PatchedVersion::Own)
 }
 
-/// Checks that `document`, which a plugin has changed, is still of the kind `facts`, or of another version of it. Documents of a
-/// custom kind are not checked.
+/// Checks that `document`, which a plugin has changed, is still of the kind `facts`, or of another version of it. Returns that
+/// version; `None` for the version of `facts`. Documents of a custom kind are not checked.
 ///
 /// # Errors
 ///
 /// 500 for a document of another kind.
-pub fn check_changed_kind(document: &Tree, facts: &ResourceFacts, scheme: &Scheme) -> ApiResult<()> {
+pub fn check_changed_kind<'s>(
+    document: &Tree,
+    facts: &ResourceFacts,
+    scheme: &'s Scheme,
+) -> ApiResult<Option<&'s ResourceFacts>> {
     if facts.custom.is_some() {
-        return Ok(());
+        return Ok(None);
     }
     let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
     let sent = TypeMeta {
         api_version: text("apiVersion"),
         kind: text("kind"),
     };
+    let other = scheme.object_kind(&sent.api_version, &sent.kind);
+    if let Some(other) = other.filter(|other| *other != facts && facts.is_version_of(other)) {
+        return Ok(Some(other));
+    }
     match check(sent, &[], facts.into(), scheme) {
         // kube-apiserver decodes a known kind, and fails later to convert it.
         Err(Mismatch::Kind(sent, why)) if scheme.object_kind(&sent.api_version, &sent.kind).is_some() => {
             Err(ApiError::unnamed(500, why))
         }
         Err(Mismatch::Kind(_, why) | Mismatch::Unknown(why)) => Err(ApiError::internal(why)),
-        Ok(_) | Err(Mismatch::Refused(_)) => Ok(()),
+        Ok(_) | Err(Mismatch::Refused(_)) => Ok(None),
     }
 }
 
