@@ -239,15 +239,15 @@ async fn a_definition_gets_the_names_that_another_one_gives_up() {
                 let read = connection.get_json(&path).await.unwrap();
                 let conditions = read["status"]["conditions"].as_array();
                 let mut conditions = conditions.into_iter().flatten();
-                if conditions
-                    .any(|condition| condition["type"] == "NamesAccepted" && condition["status"] == accepted)
-                {
+                if conditions.any(|condition| condition["type"] == "NamesAccepted" && condition["status"] == accepted) {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(TIMEOUT, holds).await.expect("the names are decided");
+        tokio::time::timeout(TIMEOUT, holds)
+            .await
+            .expect("the names are decided");
     };
     for (plural, kind, accepted) in [("kites", "Kite", "True"), ("kittens", "Kitten", "False")] {
         let made = connection.call(Method::POST, DEFINITIONS, named(plural, kind).to_string());
@@ -261,4 +261,33 @@ async fn a_definition_gets_the_names_that_another_one_gives_up() {
     let patched = connection.finish(patch.body(text.into()).unwrap()).await.unwrap();
     patched.expect(200).unwrap();
     until("kittens", "True").await;
+}
+
+#[tokio::test]
+async fn patches_without_a_name_are_refused_for_their_type_first() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let made = connection.call(Method::POST, DEFINITIONS, definition("patched.example.com").to_string());
+    made.await.unwrap().expect(201).unwrap();
+    let kites = "/apis/patched.example.com/v1/kites";
+    let served = async { while connection.get(kites).await.unwrap().status != 200 {} };
+    tokio::time::timeout(TIMEOUT, served).await.expect("the kind is served");
+    for (media_type, status, problem) in [
+        (
+            "application/json",
+            415,
+            "the body of the request was in an unknown format",
+        ),
+        ("application/merge-patch+json", 400, "name must be provided"),
+    ] {
+        let patch = connection
+            .request(Method::PATCH, kites)
+            .header("content-type", media_type);
+        let patch = patch.body(Bytes::from_static(b"{}").into()).unwrap();
+        let answer = connection.finish(patch).await.unwrap().expect(status).unwrap();
+        let message = answer.json().unwrap()["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with(problem), "{message}");
+    }
 }

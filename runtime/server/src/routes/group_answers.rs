@@ -95,7 +95,7 @@ impl GroupAnswers for OpenGroup {
     /// Refuses in the words of the handler of custom resources.
     fn refused(&self, handler: &Arc<dyn ResourceHandler>, info: &RequestInfo, refusal: Refusal) -> Found {
         let facts = handler.facts();
-        if matches!(refusal, Refusal::OtherMethod) && is_named_create(facts, info) {
+        if matches!(refusal, Refusal::OtherMethod) && (is_named_create(facts, info) || is_nameless_patch(facts, info)) {
             return Found::Handler(Arc::clone(handler));
         }
         let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
@@ -105,7 +105,7 @@ impl GroupAnswers for OpenGroup {
             (_, wanted) if !wanted.is_empty() && !knows(wanted) => {
                 Found::Refused(ApiError::not_found(&resource, info.path_name()))
             }
-            (Refusal::OtherMethod, "") if matches!(info.verb(), Verb::Update | Verb::Patch) => {
+            (Refusal::OtherMethod, "") if info.verb() == Verb::Update => {
                 Found::Refused(ApiError::bad_request("name must be provided"))
             }
             (Refusal::OtherMethod, _) => {
@@ -121,4 +121,11 @@ impl GroupAnswers for OpenGroup {
 fn is_named_create(facts: &ServedResource, info: &RequestInfo) -> bool {
     let is_named = !info.path_name().is_empty() && info.subresource().is_empty();
     is_named && info.verb() == Verb::Create && facts.verbs.contains(&Verb::Create)
+}
+
+/// True if a patch has the path of the collection. Its handler checks the type of the patch before it misses the name.
+fn is_nameless_patch(facts: &ServedResource, info: &RequestInfo) -> bool {
+    let is_nameless = info.path_name().is_empty() && info.subresource().is_empty();
+    let has_verb = |verbs: &[Verb]| verbs.contains(&Verb::Patch);
+    is_nameless && info.verb() == Verb::Patch && (has_verb(&facts.verbs) || has_verb(&facts.hidden_verbs))
 }

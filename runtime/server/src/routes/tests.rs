@@ -111,6 +111,9 @@ fn custom_resources_are_routed_by_verb_alone() {
     check("GET /apis/ex.com/v1/proxy/namespaces/a/foos", &refused("proxy"));
     check("GET /apis/ex.com/v1/proxy/foos", "Elsewhere");
     check("POST /apis/ex.com/v1", "DocumentAbove");
+    // The handler checks the type of the patch before it misses the name.
+    check("PATCH /apis/ex.com/v1/namespaces/a/foos", "patch foos");
+    check("PATCH /apis/ex.com/v1/foos", "Elsewhere");
 }
 
 #[test]

@@ -74,6 +74,9 @@ impl Endpoint {
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = patch_kind(call, self.representation())?;
+        if call.name().is_empty() {
+            return Err(ApiError::bad_request("name must be provided"));
+        }
         let output = self.negotiate(
             &call.parts,
             Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
