@@ -15,6 +15,9 @@ use jiff::tz::TimeZone;
 
 use crate::response;
 
+/// The most ranges that are answered apart: a header of many one-byte ranges would make an answer of many megabytes.
+const MAX_PARTS: usize = 1000;
+
 /// The format of dates in headers.
 const DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
@@ -100,13 +103,13 @@ fn date(text: &str) -> Option<i64> {
     Some(date.timestamp().as_second())
 }
 
-/// The bytes of a document of `size` bytes that the header `range` names; `None` for all bytes, which are also the answer to
-/// a request for several ranges.
+/// The bytes of a document of `size` bytes that the header `range` names; empty for the whole document, which is also the
+/// answer to too many ranges, and to ranges that are larger together.
 ///
 /// # Errors
 ///
 /// 416 if the header is malformed or names no byte of the document.
-pub(super) fn part(range: &str, size: usize) -> Result<Option<Range<usize>>, Box<Response>> {
+pub(super) fn parts(range: &str, size: usize) -> Result<Vec<Range<usize>>, Box<Response>> {
     let malformed = || Box::new(refusal("invalid range"));
     let parts = range.strip_prefix("bytes=").ok_or_else(malformed)?;
     let (mut found, mut are_beyond) = (Vec::new(), false);
@@ -137,8 +140,8 @@ pub(super) fn part(range: &str, size: usize) -> Result<Option<Range<usize>>, Box
             }
             Err(Box::new(refusal))
         }
-        [bytes] => Ok(Some(bytes.clone())),
-        _ => Ok(None),
+        parts if parts.len() > MAX_PARTS || parts.iter().map(Range::len).sum::<usize>() > size => Ok(Vec::new()),
+        _ => Ok(found),
     }
 }
 
@@ -199,13 +202,20 @@ mod tests {
 
     #[test]
     fn ranges_name_bytes() {
-        let read = |range| part(range, 10).map_err(|refusal| refusal.headers().get(CONTENT_RANGE).is_some());
-        assert_eq!(read("bytes=0-3"), Ok(Some(0..4)));
-        assert_eq!(read("bytes=4-"), Ok(Some(4..10)));
-        assert_eq!(read("bytes=-3"), Ok(Some(7..10)));
-        assert_eq!(read("bytes=-30"), Ok(Some(0..10)));
-        assert_eq!(read("bytes=8-20, 30-40"), Ok(Some(8..10)));
-        assert_eq!(read("bytes=0-1,3-4"), Ok(None));
+        let read = |range| parts(range, 10).map_err(|refusal| refusal.headers().get(CONTENT_RANGE).is_some());
+        let named =
+            |range| read(range).map(|parts| parts.iter().map(|part| (part.start, part.end)).collect::<Vec<_>>());
+        for (range, expected) in [
+            ("bytes=0-3", vec![(0, 4)]),
+            ("bytes=4-", vec![(4, 10)]),
+            ("bytes=-3", vec![(7, 10)]),
+            ("bytes=-30", vec![(0, 10)]),
+            ("bytes=8-20, 30-40", vec![(8, 10)]),
+            ("bytes=0-1,3-4", vec![(0, 2), (3, 5)]),
+            ("bytes=0-6,3-6", vec![]),
+        ] {
+            assert_eq!(named(range), Ok(expected), "{range}");
+        }
         assert_eq!(read("bytes=10-"), Err(true));
         assert_eq!(read("bytes=3-1"), Err(false));
         assert_eq!(read("lines=0-1"), Err(false));

@@ -20,6 +20,7 @@ use ring::digest::{SHA512, digest};
 use super::Source;
 use super::conditions::{self, Selected, State};
 use crate::compression::accepts_some_gzip;
+use crate::random;
 use crate::response;
 use crate::sending::RetainedMemory;
 
@@ -129,9 +130,12 @@ impl OpenApiDocument {
         let mut response = match state.select(request) {
             Selected::NotModified => response::empty(StatusCode::NOT_MODIFIED),
             Selected::Failed => response::bytes(StatusCode::PRECONDITION_FAILED, media_type, Bytes::new()),
-            Selected::Part(range) => match conditions::part(range, self.size()) {
-                Ok(Some(bytes)) => self.part(media_type, bytes),
-                Ok(None) => self.whole(request, media_type, compress),
+            Selected::Part(range) => match conditions::parts(range, self.size()) {
+                Ok(parts) => match &parts[..] {
+                    [] => self.whole(request, media_type, compress),
+                    [bytes] => self.part(media_type, bytes.clone()),
+                    several => self.parts(media_type, several),
+                },
                 Err(refusal) => *refusal,
             },
             Selected::Whole => self.whole(request, media_type, compress),
@@ -169,8 +173,32 @@ impl OpenApiDocument {
         response
     }
 
+    /// The header that says the place of `bytes` in the document.
+    fn place(&self, bytes: &Range<usize>) -> String {
+        format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.size())
+    }
+
+    /// Several parts of the document in one answer, as Go's file server writes them.
+    fn parts(&self, media_type: &'static str, parts: &[Range<usize>]) -> Response {
+        let boundary = format!("{}{}", random::uuid().simple(), random::uuid().simple());
+        let whole = self.bytes();
+        let mut body = Vec::with_capacity(parts.iter().map(|part| part.len() + 256).sum());
+        for (index, part) in parts.iter().enumerate() {
+            let (line, place) = (if index == 0 { "" } else { "\r\n" }, self.place(part));
+            let head = format!("{line}--{boundary}\r\nContent-Range: {place}\r\nContent-Type: {media_type}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(&whole[part.clone()]);
+        }
+        body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+        let mut response = content(StatusCode::PARTIAL_CONTENT, media_type, body.into());
+        if let Ok(several) = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}")) {
+            response.headers_mut().insert(CONTENT_TYPE, several);
+        }
+        response
+    }
+
     fn part(&self, media_type: &'static str, bytes: Range<usize>) -> Response {
-        let place = format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.size());
+        let place = self.place(&bytes);
         let part = match &self.source {
             Some(Source::Ready(whole)) => whole.slice(bytes),
             // A slice would keep the whole document, which was made for this answer alone.

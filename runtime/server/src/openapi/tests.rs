@@ -102,6 +102,23 @@ async fn documents_are_sent_in_parts() {
         let (code, headers, part) = get(&openapi, path, &[("range", "bytes=2-4")]).await;
         assert_eq!((code, &part[..]), (StatusCode::PARTIAL_CONTENT, &whole[2..5]));
         assert_eq!(headers["content-range"], format!("bytes 2-4/{}", whole.len()));
+        let (code, headers, parts) = get(&openapi, path, &[("range", "bytes=2-4,7-7")]).await;
+        assert_eq!(code, StatusCode::PARTIAL_CONTENT);
+        let media_type = headers["content-type"].to_str().unwrap();
+        let boundary = media_type.strip_prefix("multipart/byteranges; boundary=").unwrap();
+        let part = |place: &str, bytes: &[u8]| {
+            let head = format!(
+                "--{boundary}\r\nContent-Range: bytes {place}/{}\r\nContent-Type: application/json",
+                whole.len()
+            );
+            format!("{head}\r\n\r\n{}\r\n", str::from_utf8(bytes).unwrap())
+        };
+        let expected = format!(
+            "{}{}--{boundary}--\r\n",
+            part("2-4", &whole[2..5]),
+            part("7-7", &whole[7..8])
+        );
+        assert_eq!(str::from_utf8(&parts).unwrap(), expected);
         let (code, headers, why) = get(&openapi, path, &[("range", "bytes=90000-")]).await;
         assert_eq!(code, StatusCode::RANGE_NOT_SATISFIABLE);
         assert_eq!(headers["content-range"], format!("bytes */{}", whole.len()));
