@@ -5,6 +5,7 @@ mod admission;
 mod api_services;
 mod audit;
 mod authorizers;
+mod baseline;
 mod configurations;
 mod current_label;
 mod encryption;
@@ -33,6 +34,7 @@ use std::time::{Instant, SystemTime};
 use axum::response::Response;
 use http::header::HeaderName;
 use http::request::Parts;
+use http::{Method, StatusCode};
 use planesmith_access::admission::Observer;
 use planesmith_access::authentication::TokenCacheObserver;
 use planesmith_access::authentication::service_account::TokenUses;
@@ -47,12 +49,14 @@ use prometheus::{
 use crate::audit::AuditMeter;
 use crate::compression::{Compression, prefers_gzip};
 use crate::in_flight::InFlight;
+use crate::response;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
 pub use api_services::ApiServiceMetrics;
 pub use authorizers::{
     AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
 };
+use baseline::Baseline;
 pub use configurations::ConfigurationMetrics;
 pub use encryption::EncryptionMetrics;
 pub use flow_control::{FlowControlMetrics, FlowSeries};
@@ -80,6 +84,9 @@ pub struct Metrics {
     registry: Registry,
     /// The metrics at `/metrics/slis`: results of health checks.
     service_levels: Registry,
+    /// The values from which both count.
+    baseline: Mutex<Baseline>,
+    service_levels_baseline: Mutex<Baseline>,
     requests: RequestMetrics,
     access: AccessMetrics,
     authorizers: AuthorizerMetrics,
@@ -190,6 +197,8 @@ impl Metrics {
             clock,
             registry,
             service_levels,
+            baseline: Mutex::default(),
+            service_levels_baseline: Mutex::default(),
         };
         metrics.register(metrics.failed_handshakes.clone());
         metrics.register(metrics.disabled.clone());
@@ -364,12 +373,12 @@ impl Metrics {
         self.process.refresh();
         self.queues.refresh(Instant::now());
         self.storage.refresh(&self.requests.stored());
-        self.render(request, &self.registry)
+        self.render(request, &self.registry, &self.baseline)
     }
 
     /// The answer at `/metrics/slis`.
     pub(crate) fn answer_service_levels(&self, request: &Parts) -> Response {
-        self.render(request, &self.service_levels)
+        self.render(request, &self.service_levels, &self.service_levels_baseline)
     }
 
     /// The compression of answers, which all of a server share.
@@ -377,8 +386,16 @@ impl Metrics {
         &self.compression
     }
 
-    fn render(&self, request: &Parts, registry: &Registry) -> Response {
+    /// Answers with the metrics of `registry` since the last reset, or resets them.
+    fn render(&self, request: &Parts, registry: &Registry, baseline: &Mutex<Baseline>) -> Response {
         let mut families = registry.gather();
+        let mut baseline = baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        if request.method == Method::DELETE {
+            *baseline = Baseline::new(families);
+            return response::bytes(StatusCode::OK, "text/plain; charset=utf-8", "metrics reset\n");
+        }
+        baseline.apply(&mut families);
+        drop(baseline);
         if let Some(selection) = self.selection.get() {
             selection.apply(&mut families);
         }

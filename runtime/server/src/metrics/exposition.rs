@@ -15,7 +15,7 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 const MESSAGES: &str = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
 /// Ways to write names with other characters than letters, digits, underscores and colons. No metric has such a name.
-const ESCAPINGS: [&str; 3] = ["allow-utf-8", "underscores", "values"];
+const ESCAPINGS: [&str; 4] = ["allow-utf-8", "dots", "underscores", "values"];
 
 /// The negotiated form of metrics.
 struct Exposition {
@@ -144,6 +144,7 @@ mod tests {
             check(accept, &text("underscores"));
         }
         check("text/plain;version=0.0.4;escaping=allow-utf-8", &text("allow-utf-8"));
+        check("text/plain;escaping=dots", &text("dots"));
         check(
             "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
             &text("allow-utf-8"),

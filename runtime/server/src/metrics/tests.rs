@@ -43,6 +43,23 @@ async fn rendered(metrics: &Metrics) -> String {
 }
 
 #[tokio::test]
+async fn a_reset_begins_counters_again() {
+    let metrics = Metrics::default();
+    let total = |text: &str| text.matches("apiserver_request_total{").count();
+    observe(metrics.requests(), &Method::GET, "/version", 200);
+    assert_eq!(total(&rendered(&metrics).await), 1);
+    let reset = answer(&metrics, Request::delete("/metrics"));
+    assert_eq!(reset.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(
+        &reset.into_body().collect().await.unwrap().to_bytes()[..],
+        b"metrics reset\n"
+    );
+    assert_eq!(total(&rendered(&metrics).await), 0);
+    observe(metrics.requests(), &Method::GET, "/version", 200);
+    assert!(rendered(&metrics).await.contains("code=\"200\""));
+}
+
+#[tokio::test]
 async fn invented_names_are_no_labels() {
     let metrics = Metrics::default();
     metrics
