@@ -325,6 +325,10 @@ mod tests {
             (r#"[{"op": "foo"}]"#, "Unexpected kind: foo"),
             ("[null]", "Unexpected kind: unknown"),
             (
+                r#"[{"op": "replace", "path": "", "value": 1}]"#,
+                "replace operation value must be object or array: %!w(<nil>)",
+            ),
+            (
                 r#"[{"op": "test", "path": "/data/x", "value": "w"}]"#,
                 "testing value /data/x failed: test failed",
             ),

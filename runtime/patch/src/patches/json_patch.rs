@@ -269,7 +269,9 @@ impl<'a> Target<'a> {
         };
         if path.is_empty() {
             if value.as_object().is_none() && value.as_array().is_none() {
-                return Err(absent());
+                // The library prints an error that it does not have.
+                let why = "replace operation value must be object or array: %!w(<nil>)";
+                return Err(Refusal::Failed(why.to_owned()));
             }
             self.root = value;
             return Ok(());
