@@ -9,6 +9,7 @@ mod go_duration;
 mod history;
 mod key_value;
 mod metrics;
+mod log_streams;
 pub mod named_value;
 mod requests;
 mod service_accounts;
@@ -38,6 +39,7 @@ pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
 pub use self::metrics::{AllowedLabels, MetricsOptions};
 pub use self::requests::RequestOptions;
+pub use self::log_streams::LogStreamOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
 pub use self::shutdown::ShutdownOptions;
@@ -195,6 +197,10 @@ pub struct Options {
 
     /// Store of objects.
     #[arg(long, value_parser = named_value::parser(StorageKind::GENERIC.to_vec()), default_value = "sled", value_name = "STORE")]
+    /// The streams of the log.
+    #[command(flatten)]
+    pub log_streams: LogStreamOptions,
+
     pub storage: StorageKind,
 
     /// Start even if acknowledged writes cannot be read any more: the newest ones are dropped, listed in the log, and
@@ -279,7 +285,8 @@ impl Options {
         serving::check_origins(&self.cors_allowed_origins)?;
         serving::check_transport(&self.strict_transport_security_directives)?;
         self.metrics.check()?;
-        self.accepted.check()?;
+        self.accepted.check(&self.features())?;
+        self.log_streams.check(&self.features())?;
         self.history.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
@@ -314,6 +321,7 @@ impl Options {
         }
         Ok(())
     }
+            ("--peer-ca-file", &self.accepted.peer_ca_file),
 
     /// Returns the switches of all `--runtime-config` flags; the last one of each key wins.
     #[must_use]

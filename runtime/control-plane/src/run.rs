@@ -27,7 +27,11 @@ pub fn run(program: &Program) -> ExitCode {
         ParsedCommand::Serve(options) => options,
         ParsedCommand::Done(code) => return code,
     };
-    crate::logging::start_logging(options.logging_format, options.verbosity);
+    let (format, splits) = (
+        options.logging_format,
+        options.log_streams.splits(options.logging_format),
+    );
+    crate::logging::start_logging(format, options.verbosity, splits);
     log_version(program);
     disable_core_dumps();
     let descriptors = Descriptors::of_process();

@@ -17,6 +17,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
             "goaway_",
             "livez_",
             "permit_",
+            "peer_",
             "secure_",
             "send_retry_",
             "strict_transport",

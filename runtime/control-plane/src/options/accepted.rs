@@ -1,10 +1,16 @@
 //! Flags that are accepted because an operator of kube-apiserver sets them: they describe its implementation.
 
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
 
 use super::parse_go_duration;
+use crate::feature_gates::FeatureGates;
+
+/// The feature without which flags about peers are refused.
+const PEER_PROXY: &str = "UnknownVersionInteroperabilityProxy";
 
 /// Flags without an effect.
 #[derive(Args, Clone, Debug)]
@@ -68,14 +74,41 @@ pub struct AcceptedOptions {
     /// Accepted for compatibility, as the duration of leases.
     #[arg(long, default_value = "2s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub coordinated_leadership_retry_period: Duration,
+
+    /// Accepted for compatibility: streams to pods are as fast as the network, whatever the value.
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub max_connection_bytes_per_sec: u64,
+
+    /// Accepted for compatibility: requests that this server cannot serve are not passed on to servers of other versions (feature
+    /// UnknownVersionInteroperabilityProxy).
+    #[arg(long, value_name = "IP")]
+    pub peer_advertise_ip: Option<IpAddr>,
+
+    /// Accepted for compatibility, as the address for other servers.
+    #[arg(long, value_name = "PORT")]
+    pub peer_advertise_port: Option<u16>,
+
+    /// Accepted for compatibility, as the address for other servers.
+    #[arg(long, value_name = "FILE")]
+    pub peer_ca_file: Option<PathBuf>,
 }
 
 impl AcceptedOptions {
-    /// Checks the flags.
-    pub(super) fn check(&self) -> Result<(), String> {
-        match self.enable_logs_handler {
-            true => Err("--enable-logs-handler is true; expected false: logs of the host are not served".to_owned()),
-            false => Ok(()),
+    /// Checks the flags with the features that are on.
+    pub(super) fn check(&self, gates: &FeatureGates) -> Result<(), String> {
+        if self.enable_logs_handler {
+            return Err("--enable-logs-handler is true; expected false: logs of the host are not served".to_owned());
+        }
+        let of_peers = [
+            ("--peer-ca-file", self.peer_ca_file.is_some()),
+            ("--peer-advertise-ip", self.peer_advertise_ip.is_some()),
+            ("--peer-advertise-port", self.peer_advertise_port.is_some()),
+        ];
+        match of_peers.into_iter().find(|(_, is_set)| *is_set) {
+            Some((flag, _)) if !gates.enabled(PEER_PROXY) => {
+                Err(format!("{flag} requires {PEER_PROXY} feature to be turned on"))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -116,7 +149,30 @@ fn parse_file_level(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::options::Options;
+
+    #[test]
+    fn flags_about_peers_need_their_feature() {
+        let checked = |gates: &str| {
+            let gates = format!("--feature-gates={gates}");
+            let flags = [
+                "server",
+                "--peer-advertise-ip=192.0.2.1",
+                "--peer-advertise-port=6443",
+                &gates,
+            ];
+            Options::try_parse_from(flags).unwrap().check()
+        };
+        assert_eq!(checked("AllAlpha=false"), Ok(()));
+        let problem = "--peer-advertise-ip requires UnknownVersionInteroperabilityProxy feature to be turned on";
+        assert_eq!(
+            checked("UnknownVersionInteroperabilityProxy=false"),
+            Err(problem.to_owned())
+        );
+    }
 
     #[test]
     fn versions_are_those_that_are_served() {
