@@ -5,6 +5,7 @@ mod aggregation;
 mod authentication;
 mod authorization;
 mod controllers;
+mod egress_selector;
 mod go_duration;
 mod history;
 mod key_value;
@@ -34,6 +35,7 @@ pub use self::authentication::{AuthenticationOptions, TokenReviewVersion};
 pub use self::authorization::AuthorizationMode;
 pub(crate) use self::controllers::CONTROLLERS;
 pub use self::controllers::{ControllerName, Controllers};
+pub use self::egress_selector::EgressSelectorOptions;
 pub use self::go_duration::parse_go_duration;
 pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
@@ -137,6 +139,10 @@ pub struct Options {
     /// Servers behind this one, and in front of it.
     #[command(flatten)]
     pub aggregation: AggregationOptions,
+
+    /// Connections to other servers.
+    #[command(flatten)]
+    pub egress_selector: EgressSelectorOptions,
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true.
     /// Also api/all, api/ga and api/alpha. A key without a value is on. Alpha and beta versions of Kubernetes are off
@@ -288,6 +294,7 @@ impl Options {
         self.accepted.check(&self.features())?;
         self.log_streams.check(&self.features())?;
         self.history.check()?;
+        self.egress_selector.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
         }

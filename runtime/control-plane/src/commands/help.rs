@@ -41,7 +41,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ("Admission", &["admission_", "disable_admission_", "enable_admission_"]),
     (
         "Services and nodes",
-        &["aggregator_", "enable_aggregator_", "proxy_client_"],
+        &["aggregator_", "egress_", "enable_aggregator_", "proxy_client_"],
     ),
     (
         "APIs and features",
