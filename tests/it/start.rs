@@ -1,6 +1,7 @@
 //! Server start: the flags it accepts, the messages it prints, and the data it refuses to modify.
 
 use planesmith_e2e::{Binary, Home};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[tokio::test]
 async fn a_first_start_warns_of_nothing() {
@@ -42,6 +43,37 @@ async fn a_server_starts_with_the_flags_of_upstreams_kubectl_suite() {
     let connection = server.connect().await.unwrap();
     let reported = connection.get_json("/version").await.unwrap();
     assert_eq!(reported["gitVersion"], format!("{version}-custom"));
+    server.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_with_flags_of_an_operator_has_a_socket_for_troubleshooting() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, egress) = (folder.path().join("debug.sock"), folder.path().join("egress.yaml"));
+    let selections = ["controlplane", "etcd", "cluster"]
+        .map(|name| format!("- {{name: {name}, connection: {{proxyProtocol: Direct}}}}\n"))
+        .concat();
+    let kind = "apiVersion: apiserver.k8s.io/v1beta1\nkind: EgressSelectorConfiguration\negressSelections:\n";
+    std::fs::write(&egress, format!("{kind}{selections}")).unwrap();
+    let flags = [
+        format!("--debug-socket-path={}", socket.display()),
+        format!("--egress-selector-config-file={}", egress.display()),
+        "--peer-advertise-ip=192.0.2.1".to_owned(),
+        "--peer-advertise-port=6443".to_owned(),
+        "--max-connection-bytes-per-sec=0".to_owned(),
+        "--log-json-split-stream=false".to_owned(),
+    ];
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let server = home.start(&binary, &flags).await.unwrap();
+    let mut stream = tokio::net::UnixStream::connect(&socket).await.unwrap();
+    let path = "/debug/api_priority_and_fairness/dump_priority_levels";
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).await.unwrap();
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("PriorityLevelName"), "{page}");
     server.kill().await.unwrap();
 }
 

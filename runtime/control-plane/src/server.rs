@@ -277,6 +277,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.shutdown_retry_after = options.shutdown.shutdown_send_retry_after;
     config.watch_grace = options.shutdown.shutdown_watch_termination_grace_period;
     config.refuse_until_ready = options.shutdown.send_retry_after_while_not_ready_once;
+    config.debug_socket.clone_from(&options.serving.debug_socket_path);
     config.livez_grace = options.serving.livez_grace_period;
     if let VersionFlag::Reported(version) = &options.version {
         config.version.git_version.clone_from(version);

@@ -3,6 +3,7 @@
 //! Each step is a type, so that no earlier step can be left out.
 
 mod config;
+mod debug_socket;
 mod front;
 mod outside;
 mod prepared;

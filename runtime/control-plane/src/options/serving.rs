@@ -1,5 +1,6 @@
 //! Flags about TLS and HTTP/2.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
@@ -40,6 +41,11 @@ pub struct ServingOptions {
     /// Time from the start during which /livez does not fail, whatever takes long to start.
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub livez_grace_period: Duration,
+
+    /// Socket with /metrics, /flagz, /statusz and /debug/api_priority_and_fairness/ for troubleshooting, without credentials: only the
+    /// user of the server may open it. Profiles of Go do not exist here.
+    #[arg(long, value_name = "SOCKET")]
+    pub debug_socket_path: Option<PathBuf>,
 
     /// Offer HTTP/1.1 only.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]

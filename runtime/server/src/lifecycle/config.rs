@@ -1,6 +1,7 @@
 //! The configuration of a server.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -71,6 +72,8 @@ pub struct Config {
     pub strict_transport: Vec<String>,
     /// Probability that an HTTP/2 connection is closed after a request.
     pub goaway_chance: f64,
+    /// The socket with pages for troubleshooting, which only the user of this process may open; `None` for none.
+    pub debug_socket: Option<PathBuf>,
     /// The content of `/version`.
     pub version: Version,
     /// The program's flags by name; `/flagz` is not served if there are none.
@@ -160,6 +163,7 @@ impl Config {
             cors_allowed_origins: Vec::new(),
             strict_transport: Vec::new(),
             goaway_chance: 0.0,
+            debug_socket: None,
             version: Version::default(),
             flags: BTreeMap::new(),
             public_address: "127.0.0.1:6443".to_owned(),

@@ -23,8 +23,14 @@ use crate::process_pages;
 use crate::request::Query;
 use crate::response;
 
+/// The paths of the outermost server, and the pages of the socket for troubleshooting.
+pub(super) struct Outside {
+    pub(super) router: Router,
+    pub(super) debug_pages: Router,
+}
+
 /// Puts the paths that only the outermost server serves in front of the chain.
-pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
+pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Outside {
     let mut router = Router::new();
     let mut paths = std::mem::take(&mut merged.paths);
     for endpoint in health_endpoints(config, stopping, merged) {
@@ -40,7 +46,9 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
     metrics.show_version(&config.version);
     load.objects.set_tables(merged.tables.clone());
     let flow_control = config.flow_control.clone();
+    let mut debug_pages = Router::new();
     if let Some(control) = &flow_control {
+        debug_pages = debug_pages.merge(flow_control_pages(control));
         router = router.merge(flow_control_pages(control));
     }
     metrics.requests().set_inventory(Box::new(merged.tables.clone()));
@@ -49,12 +57,12 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
         metrics.answer(&request.into_parts().0, &load.in_flight, readings.as_ref())
     };
     let show_service_levels = move |request: Request<Body>| slis.answer_service_levels(&request.into_parts().0);
-    router = router
-        .route("/metrics", any(move |request| std::future::ready(show(request))))
-        .route(
-            "/metrics/slis",
-            any(move |request| std::future::ready(show_service_levels(request))),
-        );
+    let show = any(move |request| std::future::ready(show(request)));
+    debug_pages = debug_pages.route("/metrics", show.clone());
+    router = router.route("/metrics", show).route(
+        "/metrics/slis",
+        any(move |request| std::future::ready(show_service_levels(request))),
+    );
     paths.extend(["/metrics".to_owned(), "/metrics/slis".to_owned()]);
     router = router.merge(openapi::router(config.openapi.clone()));
     paths.extend([
@@ -70,6 +78,8 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
         ..
     } = config;
     router = router.merge(process_pages::router(features, flags, version, clock, &mut paths));
+    let mut listed = vec!["/metrics".to_owned()];
+    debug_pages = debug_pages.merge(process_pages::router(features, flags, version, clock, &mut listed));
     let discovery = Discovery::new(
         merged.tables.clone(),
         config.directory.clone(),
@@ -80,12 +90,13 @@ pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, m
     let resources = Resources::new(&merged.tables, Arc::clone(&discovery), std::mem::take(&mut merged.end));
     let root = Arc::clone(&discovery);
     let index = any(move || std::future::ready(index(&paths, &root)));
-    router
+    let router = router
         .merge(discovery.router())
         .merge(resources.router())
         .route("/", index.clone())
         .route("/index.html", index)
-        .fallback_service(std::mem::take(&mut merged.router))
+        .fallback_service(std::mem::take(&mut merged.router));
+    Outside { router, debug_pages }
 }
 
 /// The pages about flow control; the index does not list them.

@@ -5,19 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::Router;
 use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio::task::JoinSet;
 
 use super::config::{CompletedConfig, Config, ConfigError};
+use super::debug_socket;
 use super::front::Front;
-use super::outside::outside;
+use super::outside::{Outside, outside};
 use super::signals::Signals;
 use crate::chain::ApiServer;
 use crate::draining::RequestDrain;
 use crate::hooks::{self, Hook, HookError};
 use crate::installation::Installing;
 use crate::listener::Listener;
+use crate::own_task::OwnTask;
 use crate::shutdown::{Shutdown, Stop};
 use crate::task;
 
@@ -28,6 +31,7 @@ const SENDING_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct PreparedServer {
     front: Arc<Front>,
+    debug_pages: Router,
     config: Config,
     start_hooks: Vec<Hook>,
     stop_hooks: Vec<Hook>,
@@ -72,7 +76,7 @@ impl PreparedServer {
         let stopping = Arc::new(AtomicBool::new(false));
         let (stop, shutdown) = Stop::with_watch_grace(config.watch_grace);
         let (was_ready, drain) = (Arc::clone(&load.was_ready), load.drain.clone());
-        let router = outside(&config, load, &stopping, &mut merged);
+        let Outside { router, debug_pages } = outside(&config, load, &stopping, &mut merged);
         Ok(Self {
             front: Arc::new(Front {
                 filters,
@@ -81,6 +85,7 @@ impl PreparedServer {
                 metrics: Arc::clone(&config.metrics),
                 features: config.features.clone(),
             }),
+            debug_pages,
             config,
             start_hooks: merged.start_hooks,
             stop_hooks: merged.stop_hooks,
@@ -128,6 +133,7 @@ impl PreparedServer {
     async fn serve(self, listener: Listener, mut signals: Signals) -> Result<(), RunError> {
         let Self {
             front,
+            debug_pages,
             config,
             start_hooks,
             stop_hooks,
@@ -138,6 +144,8 @@ impl PreparedServer {
             stop,
             shutdown,
         } = self;
+        let debug_socket = config.debug_socket.clone();
+        let _debug = debug_socket.map(|path| OwnTask::run(debug_socket::serve(path, debug_pages)));
         let (close, closed) = Stop::new();
         let patience = match &drain {
             // The last answers are on their way already.
