@@ -511,6 +511,7 @@ pub const PROGRAM: Program = Program {
         planesmith_audit::COMPONENT,
         planesmith_authorization::COMPONENT,
         planesmith_openid::COMPONENT,
+        planesmith_external_signer::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_rbac::COMPONENT,
         planesmith_kubernetes::COMPONENT,

@@ -41,6 +41,7 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-audit v",
         "planesmith-authorization v",
         "planesmith-openid v",
+        "planesmith-external-signer v",
         "planesmith-trace-export v",
         "planesmith-encrypted-storage v",
         "planesmith-encryption v",

@@ -168,7 +168,6 @@ pub(crate) fn assemble(
         configuration: None,
     };
     let stores = stores(program, &initializer)?;
-    let keys = ServiceAccountKeys::open(options, program.token_key())?;
     let context = AuthenticationContext {
         options,
         gates: &gates,
@@ -176,6 +175,7 @@ pub(crate) fn assemble(
         server_name: &server_name,
         outbound,
     };
+    let keys = ServiceAccountKeys::open(options, program.token_key(), program.token_signer(&context)?)?;
     let (tokens, configured) = bearer_tokens_of(program, &context, (&stores, loopback), &keys)?;
     let anonymous = anonymous(options, configured, allows_everything);
     namespaces::handle_subresources(&stores);

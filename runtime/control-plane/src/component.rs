@@ -43,6 +43,7 @@ use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, ControllerName, Options, StorageKind};
 use crate::outbound::Outbound;
 use crate::secret_users::SecretUsers;
+use crate::service_accounts::TokenSigner;
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
 use crate::store_scheme::StoreScheme;
@@ -265,6 +266,17 @@ pub trait Component: fmt::Debug + Sync {
     /// with one decides; without any the key is on the curve P-256.
     fn token_key(&self) -> Option<KeyGenerator> {
         None
+    }
+
+    /// Returns the signer of tokens of service accounts outside of the server, if the component's flags name one. It takes the place
+    /// of all keys. Called where blocking is allowed.
+    ///
+    /// # Errors
+    ///
+    /// The signer does not answer; the server does not start.
+    fn token_signer(&self, context: &AuthenticationContext<'_>) -> Result<Option<TokenSigner>> {
+        let _ = context;
+        Ok(None)
     }
 
     /// Registers handlers of subresources in `context.stores`, and returns the component's contribution to the

@@ -1,5 +1,6 @@
 //! The parts that a server binary is made of.
 
+use anyhow::Result;
 use planesmith_access::authentication::service_account::{KeyGenerator, SigningKey};
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::scheme::Scheme;
@@ -7,11 +8,13 @@ use planesmith_machinery::sorting::sort_by_key;
 use planesmith_server::openapi::{OpenApi, Part};
 
 use crate::admission::Registration;
+use crate::authentication::AuthenticationContext;
 use crate::base_groups::GROUPS;
 use crate::component::Component;
 use crate::feature_gates::{FeatureGate, FeatureGates};
 use crate::group_version::GroupVersion;
 use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options, StorageKind};
+use crate::service_accounts::TokenSigner;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +96,13 @@ impl Program {
     pub(crate) fn token_key(&self) -> KeyGenerator {
         let mut generators = self.components.iter().filter_map(|component| component.token_key());
         generators.next().unwrap_or(SigningKey::make_pem)
+    }
+
+    /// Returns the signer of tokens of service accounts outside of the server, if a flag names one.
+    pub(crate) fn token_signer(&self, context: &AuthenticationContext<'_>) -> Result<Option<TokenSigner>> {
+        let mut signers = self.components.iter();
+        let found = signers.find_map(|component| component.token_signer(context).transpose());
+        found.transpose()
     }
 
     /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, in the order

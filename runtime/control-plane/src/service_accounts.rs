@@ -13,7 +13,7 @@ use planesmith_server::stores::Stores;
 use crate::options::ServiceAccountOptions;
 
 pub(crate) use bound_objects::StoredObjects;
-pub use keys::ServiceAccountKeys;
+pub use keys::{ServiceAccountKeys, TokenSigner};
 pub(crate) use openid::with_openid;
 pub(crate) use token_secrets::StoredTokenSecrets;
 

@@ -11,6 +11,7 @@ mod current_label;
 mod encryption;
 mod exposition;
 mod flow_control;
+mod external_signer;
 mod flow_readings;
 mod inventory;
 mod jwt;
@@ -63,6 +64,7 @@ pub use flow_control::{FlowControlMetrics, FlowSeries};
 pub use flow_readings::{
     DemandReading, Distribution, FlowReadings, KindReading, LevelReading, ProgressReading, SeatReading,
 };
+pub use external_signer::ExternalSignerMetrics;
 pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};

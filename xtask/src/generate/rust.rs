@@ -189,6 +189,7 @@ const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_audit::COMPONENT,
         planesmith_authorization::COMPONENT,
         planesmith_openid::COMPONENT,
+        planesmith_external_signer::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_rbac::COMPONENT,
         planesmith_kubernetes::COMPONENT,

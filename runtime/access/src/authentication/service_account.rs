@@ -5,6 +5,7 @@
 
 mod claims;
 mod critical;
+mod external;
 mod key_der;
 mod key_ring;
 mod keys;
@@ -23,10 +24,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use claims::{Bound, Claims, Private, Reference};
+pub use external::ExternalSigner;
 pub use key_ring::KeyRing;
 pub use keys::{KeyError, KeyGenerator, PublicKey, SigningKey, key_set};
 pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
+use self::key_ring::Signer;
 use super::token::common;
 use super::{Remarks, TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::outcome::Outcome;
@@ -59,6 +62,12 @@ pub enum SignError {
     /// The token cannot be encoded.
     #[error(transparent)]
     Token(#[from] jsonwebtoken::errors::Error),
+    /// The external signer did not sign the token.
+    #[error("{0}")]
+    External(String),
+    /// The token would not expire, and the external signer limits lifetimes.
+    #[error("--service-account-signing-endpoint signs no tokens that do not expire")]
+    Endless,
 }
 
 /// Read access to the objects to which tokens are bound.
@@ -104,7 +113,8 @@ pub struct BoundObject {
     pub deleted: Option<i64>,
 }
 
-/// Authenticates service account tokens.
+/// Authenticates service account tokens; cheap to clone.
+#[derive(Clone)]
 pub struct ServiceAccountTokens {
     /// The accepted issuers; tokens of other issuers are left to other authenticators.
     pub issuers: Vec<String>,
@@ -130,39 +140,51 @@ impl TokenIssuer {
         }
     }
 
-    /// Signs a token with `claims`.
-    ///
-    /// # Errors
-    ///
-    /// The key is unavailable or the token cannot be encoded.
-    pub fn sign(&self, claims: Claims) -> Result<String, SignError> {
-        self.encode(&Claims {
+    /// Signs a token with `claims`. The result is pending if an external signer signs it.
+    pub fn sign(&self, claims: Claims) -> Outcome<'static, Result<String, SignError>> {
+        let claims = Claims {
             issuer: self.issuer.clone(),
             ..claims
-        })
+        };
+        let signed = self
+            .keys
+            .signer()
+            .map_err(SignError::from)
+            .and_then(|signer| match signer {
+                Signer::Key(key) => Ok(Outcome::Ready(encode(&claims, key))),
+                Signer::External(signer) => Ok(Outcome::Pending(external::sign(signer, &claims)?)),
+            });
+        signed.unwrap_or_else(|error| Outcome::Ready(Err(error)))
     }
+}
 
-    fn encode(&self, claims: &impl Serialize) -> Result<String, SignError> {
-        signatures::install();
-        let key = self.keys.signing()?;
-        let mut header = Header::new(key.public().algorithm());
-        header.typ = None;
-        header.kid = Some(key.public().id().to_owned());
-        Ok(jsonwebtoken::encode(&header, claims, key.encoding())?)
-    }
+fn encode(claims: &impl Serialize, key: &SigningKey) -> Result<String, SignError> {
+    signatures::install();
+    let mut header = Header::new(key.public().algorithm());
+    header.typ = None;
+    header.kid = Some(key.public().id().to_owned());
+    Ok(jsonwebtoken::encode(&header, claims, key.encoding())?)
 }
 
 impl TokenAuthenticator for ServiceAccountTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict> {
-        Outcome::Ready(verify_if_issued_by(token, &self.issuers, || {
-            self.check(token, audiences)
-        }))
+        if !is_issued_by(token, &self.issuers) {
+            return Outcome::Ready(TokenVerdict::NoOpinion);
+        }
+        let Some(refreshed) = self.keys.refresh_for(token) else {
+            return Outcome::Ready(verdict(self.check(token, audiences)));
+        };
+        let (this, token, audiences) = (self.clone(), token.to_owned(), audiences.to_vec());
+        Outcome::pending(async move {
+            refreshed.await;
+            verdict(this.check(&token, &audiences))
+        })
     }
 }
 
 impl ServiceAccountTokens {
     fn check(&self, token: &str, wanted: &[String]) -> Result<TokenUser, String> {
-        let claims: Claims = verify(token, self.keys.public())?;
+        let claims: Claims = verify(token, &self.keys.public())?;
         let audiences = meant_for(&claims.audiences, &self.audiences, wanted)?;
         self.check_times(&claims)?;
         self.check_objects(&claims.private)?;
@@ -258,16 +280,9 @@ fn end_of(seconds: i64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(last.saturating_add(1)))
 }
 
-/// Returns the result of `check` if the token claims to be from one of `issuers`.
-fn verify_if_issued_by(
-    token: &str,
-    issuers: &[impl AsRef<str>],
-    check: impl FnOnce() -> Result<TokenUser, String>,
-) -> TokenVerdict {
-    if !is_issued_by(token, issuers) {
-        return TokenVerdict::NoOpinion;
-    }
-    match check() {
+/// Returns the verdict about a token of an accepted issuer.
+fn verdict(checked: Result<TokenUser, String>) -> TokenVerdict {
+    match checked {
         Ok(user) => TokenVerdict::Valid(user),
         Err(reason) => TokenVerdict::Invalid(reason),
     }

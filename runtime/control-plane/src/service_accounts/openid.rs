@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
-use planesmith_access::authentication::service_account::{PublicKey, key_set};
+use planesmith_access::authentication::service_account::{KeyRing, PublicKey, key_set};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::negotiation::{Output, check_produced};
 use planesmith_server::response;
@@ -22,6 +22,7 @@ const KEYS_TYPE: &str = "application/jwk-set+json";
 #[derive(Clone)]
 struct Document {
     media_type: &'static str,
+    keys: KeyRing,
     write: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
@@ -40,12 +41,14 @@ pub(crate) fn with_openid(
     let (issuer, ring) = (issuer.clone(), keys.keys.clone());
     let configuration = Document {
         media_type: "application/json",
-        write: Arc::new(move || configuration(&issuer, &keys_url, ring.public())),
+        keys: keys.keys.clone(),
+        write: Arc::new(move || configuration(&issuer, &keys_url, &ring.public())),
     };
     let ring = keys.keys.clone();
     let keys = Document {
         media_type: KEYS_TYPE,
-        write: Arc::new(move || key_set(ring.public()).to_string()),
+        keys: keys.keys.clone(),
+        write: Arc::new(move || key_set(&ring.public()).to_string()),
     };
     let server = with_document(server, CONFIGURATION_PATH, configuration);
     with_document(server, KEYS_PATH, keys)
@@ -61,7 +64,11 @@ fn with_document(server: ApiServer, path: &str, document: Document) -> ApiServer
 }
 
 fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
-    let mut algorithms: Vec<&str> = keys.iter().map(PublicKey::algorithm_name).collect();
+    let mut algorithms: Vec<&str> = keys
+        .iter()
+        .filter(|key| key.is_published())
+        .map(PublicKey::algorithm_name)
+        .collect();
     algorithms.sort_unstable();
     algorithms.dedup();
     let configuration = json!({
@@ -79,7 +86,8 @@ impl Document {
         if let Err(error) = check_produced(request, &[self.media_type]) {
             return response::failure_as(Output::json(), &error);
         }
-        let headers = [(CONTENT_TYPE, self.media_type), (CACHE_CONTROL, "public, max-age=3600")];
+        let cached = format!("public, max-age={}", self.keys.max_age().as_secs());
+        let headers = [(CONTENT_TYPE, self.media_type.to_owned()), (CACHE_CONTROL, cached)];
         (StatusCode::OK, headers, (self.write)()).into_response()
     }
 }

@@ -1,6 +1,7 @@
 //! `serviceaccounts/token`: issues tokens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
@@ -33,8 +34,6 @@ const POSTED: AcceptedKinds = AcceptedKinds {
 /// The lifetime in seconds that nodes request for tokens of pods. Such tokens live longer, because some programs do
 /// not read their token again.
 const KUBELET_LIFETIME: i64 = 60 * 60 + 7;
-/// The lifetime of such tokens, in seconds.
-const EXTENDED_LIFETIME: i64 = 365 * 24 * 60 * 60;
 
 /// Answers `serviceaccounts/token`.
 pub(crate) struct TokenRequests {
@@ -43,6 +42,8 @@ pub(crate) struct TokenRequests {
     objects: StoredObjects,
     longest: Option<i64>,
     extends: bool,
+    /// The lifetime of extended tokens, in seconds.
+    extended: i64,
 }
 
 /// The objects that a token is bound to, besides its account.
@@ -55,13 +56,14 @@ struct BoundTo {
 
 impl TokenRequests {
     pub(crate) fn new(keys: &ServiceAccountKeys, objects: StoredObjects, flags: &ServiceAccountOptions) -> Self {
-        let longest = i64::try_from(flags.service_account_max_token_expiration.as_secs()).unwrap_or(i64::MAX);
+        let seconds = |lifetime: Duration| i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         Self {
             issuer: Arc::clone(&keys.issuer),
             audiences: keys.audiences.clone(),
             objects,
-            longest: (longest > 0).then_some(longest),
+            longest: keys.max_lifetime.map(seconds),
             extends: flags.service_account_extend_token_expiration,
+            extended: seconds(keys.extended_lifetime),
         }
     }
 
@@ -103,7 +105,8 @@ impl TokenRequests {
         call.ctx
             .annotations
             .add("authentication.kubernetes.io/issued-credential-id", id);
-        let token = self.issuer.sign(claims).map_err(|error| {
+        let signed = self.issuer.sign(claims).wait().await;
+        let token = signed.map_err(|error| {
             tracing::error!(%error, "a service account token cannot be signed");
             ApiError::internal("failed to generate token")
         })?;
@@ -121,7 +124,7 @@ impl TokenRequests {
             && bound.pod.is_some()
             && seconds == KUBELET_LIFETIME
             && request.spec.audiences.iter().all(for_server);
-        let lives = if extended { EXTENDED_LIFETIME } else { seconds };
+        let lives = if extended { self.extended } else { seconds };
         Claims {
             audiences: request.spec.audiences.clone(),
             expires: Some(now.saturating_add(lives)),

@@ -64,6 +64,8 @@ pub struct PublicKey {
     algorithm: Algorithm,
     decoding: DecodingKey,
     published: Published,
+    /// True if clients learn of the key.
+    is_published: bool,
 }
 
 /// A published key (RFC 7517), with its members in kube-apiserver's order.
@@ -187,7 +189,27 @@ impl PublicKey {
         }
     }
 
-    /// Returns the key ID in the headers of its tokens: a hash that reveals nothing about the key.
+    /// Reads a SubjectPublicKeyInfo in DER, of a key that others name `id`. It verifies tokens even if clients do not learn of it
+    /// (`is_published`).
+    ///
+    /// # Errors
+    ///
+    /// The key is unusable.
+    pub fn named(info: &[u8], id: &str, is_published: bool) -> Result<Self, KeyError> {
+        let mut key = Self::from_info(info).ok_or_else(|| KeyError::of("PUBLIC KEY", info))?;
+        id.clone_into(&mut key.id);
+        id.clone_into(&mut key.published.kid);
+        key.is_published = is_published;
+        Ok(key)
+    }
+
+    /// True if clients learn of the key.
+    #[must_use]
+    pub fn is_published(&self) -> bool {
+        self.is_published
+    }
+
+    /// Returns the key ID in the headers of its tokens. That of a key of this server is a hash that reveals nothing about the key.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -231,6 +253,7 @@ impl PublicKey {
             algorithm: Algorithm::RS256,
             decoding: DecodingKey::from_rsa_der(&key.pkcs1),
             published,
+            is_published: true,
         }
     }
 
@@ -253,6 +276,7 @@ impl PublicKey {
             algorithm,
             decoding: DecodingKey::from_ec_der(point),
             published,
+            is_published: true,
         })
     }
 }
@@ -273,10 +297,14 @@ impl Published {
     }
 }
 
-/// Returns the keys as a JSON Web Key Set.
+/// Returns the published ones of `keys` as a JSON Web Key Set.
 #[must_use]
 pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
-    let keys: Vec<&Published> = keys.iter().map(|key| &key.published).collect();
+    let keys: Vec<&Published> = keys
+        .iter()
+        .filter(|key| key.is_published)
+        .map(|key| &key.published)
+        .collect();
     serde_json::json!({ "keys": keys })
 }
 

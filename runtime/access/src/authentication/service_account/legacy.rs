@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::key_ring::Signer;
 use super::{
-    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, meant_for,
-    service_account_name, service_account_user, verify, verify_if_issued_by,
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, encode, is_issued_by,
+    meant_for, service_account_name, service_account_user, verdict, verify,
 };
 use crate::authentication::{Remarks, TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::outcome::Outcome;
@@ -69,7 +70,8 @@ pub trait TokenSecrets: Send + Sync + fmt::Debug {
     fn note_use(&self, namespace: &str, name: &str);
 }
 
-/// Authenticates legacy tokens.
+/// Authenticates legacy tokens; cheap to clone.
+#[derive(Clone)]
 pub struct LegacyTokens {
     /// The keys that verify signatures.
     pub keys: KeyRing,
@@ -88,25 +90,39 @@ impl TokenIssuer {
     ///
     /// # Errors
     ///
-    /// The key is unavailable or the token cannot be encoded.
+    /// The key is unavailable or external, or the token cannot be encoded.
     pub fn sign_legacy(&self, claims: LegacyClaims) -> Result<String, SignError> {
-        self.encode(&LegacyClaims {
+        let claims = LegacyClaims {
             issuer: ISSUER.to_owned(),
             subject: service_account_name(&claims.namespace, &claims.account),
             ..claims
-        })
+        };
+        match self.keys.signer()? {
+            Signer::Key(key) => encode(&claims, key),
+            Signer::External(_) => Err(SignError::Endless),
+        }
     }
 }
 
 impl TokenAuthenticator for LegacyTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict> {
-        Outcome::Ready(verify_if_issued_by(token, &[ISSUER], || self.check(token, audiences)))
+        if !is_issued_by(token, &[ISSUER]) {
+            return Outcome::Ready(TokenVerdict::NoOpinion);
+        }
+        let Some(refreshed) = self.keys.refresh_for(token) else {
+            return Outcome::Ready(verdict(self.check(token, audiences)));
+        };
+        let (this, token, audiences) = (self.clone(), token.to_owned(), audiences.to_vec());
+        Outcome::pending(async move {
+            refreshed.await;
+            verdict(this.check(&token, &audiences))
+        })
     }
 }
 
 impl LegacyTokens {
     fn check(&self, token: &str, wanted: &[String]) -> Result<TokenUser, String> {
-        let claims: LegacyClaims = verify(token, self.keys.public())?;
+        let claims: LegacyClaims = verify(token, &self.keys.public())?;
         let audiences = meant_for(&[], &self.audiences, wanted)?;
         self.uses.used(TokenUse::Legacy);
         claims.check()?;

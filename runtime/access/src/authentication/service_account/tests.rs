@@ -38,7 +38,7 @@ fn ring() -> KeyRing {
     KeyRing::new(key(), Vec::new())
 }
 
-fn claims() -> Claims {
+pub(super) fn claims() -> Claims {
     Claims {
         audiences: vec!["api".to_owned(), "vault".to_owned()],
         expires: Some(NOW + 600),
@@ -59,13 +59,22 @@ fn claims() -> Claims {
 }
 
 fn token(claims: Claims) -> String {
-    TokenIssuer::new("https://issuer", ring()).sign(claims).unwrap()
+    signed(&TokenIssuer::new("https://issuer", ring()), claims).unwrap()
+}
+
+/// Signs with a key of the server.
+fn signed(issuer: &TokenIssuer, claims: Claims) -> Result<String, SignError> {
+    issuer.sign(claims).ready().expect("no other program signs")
 }
 
 fn tokens() -> ServiceAccountTokens {
+    accounts(ring())
+}
+
+pub(super) fn accounts(keys: KeyRing) -> ServiceAccountTokens {
     ServiceAccountTokens {
         issuers: vec!["https://issuer".to_owned()],
-        keys: ring(),
+        keys,
         audiences: vec!["api".to_owned()],
         objects: Arc::new(Two),
         uses: Arc::new(()),
@@ -173,7 +182,7 @@ fn foreign_and_forged_tokens_are_told_apart() {
         authenticate(&format!("{head}.{signature}"), &["api"]),
         "go-jose/go-jose: error in cryptographic primitive"
     );
-    let foreign = TokenIssuer::new("https://other", ring()).sign(claims()).unwrap();
+    let foreign = signed(&TokenIssuer::new("https://other", ring()), claims()).unwrap();
     assert_eq!(authenticate(&foreign, &["api"]), "no opinion");
     for text in ["", "a.b.c", "{}", "secret", &format!("{good}.x")] {
         assert_eq!(authenticate(text, &["api"]), "no opinion", "{text}");
@@ -201,7 +210,7 @@ fn a_caller_waits_until_the_key_is_generated() {
     };
     let ring = KeyRing::generating(make, Vec::new()).unwrap();
     let issuer = TokenIssuer::new("https://issuer", ring);
-    let signing = std::thread::spawn(move || issuer.sign(claims()).unwrap());
+    let signing = std::thread::spawn(move || signed(&issuer, claims()).unwrap());
     go.send(()).unwrap();
     assert_eq!(
         authenticate(&signing.join().unwrap(), &[]),
@@ -213,7 +222,7 @@ fn a_caller_waits_until_the_key_is_generated() {
 fn without_a_key_nothing_is_signed_and_nothing_is_valid() {
     let ring = KeyRing::generating(|| Err(KeyError::NotMade), Vec::new()).unwrap();
     assert!(ring.public().is_empty());
-    assert!(TokenIssuer::new("https://issuer", ring).sign(claims()).is_err());
+    assert!(signed(&TokenIssuer::new("https://issuer", ring), claims()).is_err());
 }
 
 /// A public key on an unsupported curve.
