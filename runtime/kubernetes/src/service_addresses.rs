@@ -12,6 +12,7 @@ mod families;
 mod node_ports;
 mod pool;
 mod port_rules;
+mod readings;
 pub(crate) mod repair;
 mod report;
 mod reservation;
@@ -72,12 +73,14 @@ impl ServiceAddresses {
             return None;
         }
         let ranges = options.service_cluster_ip_range.iter();
+        let ports = NodePorts::new(options.service_node_port_range);
+        let stored_ports = StoredPorts::of(stores, options.service_node_port_range);
         let this = Self {
             services: stores.resource(Service::RESOURCE),
             endpoints: has(Endpoints::RESOURCE).then(|| stores.resource(Endpoints::RESOURCE)),
-            addresses: Addresses::new(stores, loopback),
-            ports: NodePorts::new(options.service_node_port_range),
-            stored_ports: StoredPorts::of(stores, options.service_node_port_range),
+            addresses: Addresses::new(stores, loopback, &ports, stored_ports.as_ref()),
+            ports,
+            stored_ports,
             families: ClusterFamilies(ranges.map(|range| range.range().family()).collect()),
             loopback: loopback.clone(),
             features: stores.scheme().features().clone(),

@@ -2,6 +2,7 @@
 
 mod access;
 mod admission;
+mod allocators;
 mod api_services;
 mod audit;
 mod authorizers;
@@ -55,6 +56,7 @@ use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
 pub use api_services::ApiServiceMetrics;
 pub use authorizers::{
+pub use allocators::{AllocationScope, AllocatorMetrics, AllocatorReadings, RangeReading};
     AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
 };
 use baseline::Baseline;

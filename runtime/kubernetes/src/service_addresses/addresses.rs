@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::Service;
@@ -11,11 +12,15 @@ use planesmith_control_plane::resource_client::text;
 use planesmith_machinery::ip::{Family, parse_range};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource as _;
+use planesmith_server::metrics::{AllocationScope, AllocatorMetrics};
 use planesmith_server::stores::{ResourceStore, Stores};
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use super::node_ports::NodePorts;
 use super::pool::Pool;
+use super::readings::Readings;
+use super::stored_ports::StoredPorts;
 
 /// The label with the family of an address.
 const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
@@ -54,27 +59,45 @@ pub(super) struct Addresses {
     taken: Arc<ResourceStore>,
     ranges: Arc<ResourceStore>,
     loopback: Loopback,
+    metrics: Arc<AllocatorMetrics>,
 }
 
 impl Addresses {
-    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Self {
+    /// Returns the addresses in `stores`, whose metrics also show the `ports`.
+    pub(super) fn new(
+        stores: &Stores,
+        loopback: &Loopback,
+        ports: &NodePorts,
+        stored_ports: Option<&StoredPorts>,
+    ) -> Self {
+        let (taken, ranges) = (
+            stores.resource(IPAddress::RESOURCE),
+            stores.resource(ServiceCIDR::RESOURCE),
+        );
+        let readings = Readings {
+            taken: Arc::downgrade(&taken),
+            ranges: Arc::downgrade(&ranges),
+            ports: ports.clone(),
+            stored_ports: stored_ports.map(|stored| Arc::downgrade(stored.ranges())),
+        };
         Self {
-            taken: stores.resource(IPAddress::RESOURCE),
-            ranges: stores.resource(ServiceCIDR::RESOURCE),
+            taken,
+            ranges,
             loopback: loopback.clone(),
+            metrics: AllocatorMetrics::register(&stores.options().metrics, Box::new(readings)),
         }
+    }
+
+    /// Counts allocations.
+    pub(super) fn metrics(&self) -> &AllocatorMetrics {
+        &self.metrics
     }
 
     /// Returns the pools of a family that are in use: those whose ranges are ready and not being deleted.
     pub(super) fn pools(&self, family: Family) -> Vec<Pool> {
-        let ranges = self.ranges.all::<ServiceCIDR>();
-        let ready = ranges.iter().filter(|range| is_ready(range));
-        let cidrs = ready.flat_map(|range| &range.spec.cidrs);
-        let ranges = cidrs.filter_map(|cidr| parse_range(cidr).map(|(_, range)| range));
-        ranges
-            .filter(|range| range.family() == family)
-            .filter_map(Pool::new)
-            .collect()
+        let mut pools = pools_of(&self.ranges);
+        pools.retain(|pool| pool.range().family() == family);
+        pools
     }
 
     /// The objects of allocated addresses.
@@ -127,10 +150,15 @@ impl Addresses {
                 _ => Ok(AllocatedAddress::invented(address)),
             };
         }
-        match pools.iter().any(|pool| pool.contains(address)) {
-            true => self.create(address, service).await,
-            false => Err(AddressError::OtherNetwork),
-        }
+        let begin = Instant::now();
+        let Some(pool) = pools.iter().find(|pool| pool.contains(address)) else {
+            return Err(AddressError::OtherNetwork);
+        };
+        let taken = self.create(address, service).await;
+        let (cidr, is_allocated) = (pool.range().to_string(), taken.is_ok());
+        self.metrics
+            .address(&cidr, AllocationScope::Static, begin.elapsed(), is_allocated);
+        taken
     }
 
     /// Allocates any address of a family for a service; a dry run invents it.
@@ -147,7 +175,22 @@ impl Addresses {
                 .map(|pool| AllocatedAddress::invented(pool.range().network()));
             return invented.ok_or(AddressError::Full);
         }
-        for address in pools.iter().flat_map(Pool::candidates) {
+        for pool in &pools {
+            let begin = Instant::now();
+            let taken = self.take_any_of(pool, service).await;
+            let (cidr, is_allocated) = (pool.range().to_string(), taken.is_ok());
+            self.metrics
+                .address(&cidr, AllocationScope::Dynamic, begin.elapsed(), is_allocated);
+            match taken {
+                Err(AddressError::Full) => {}
+                taken => return taken,
+            }
+        }
+        Err(AddressError::Full)
+    }
+
+    async fn take_any_of(&self, pool: &Pool, service: &Service) -> Result<AllocatedAddress, AddressError> {
+        for address in pool.candidates() {
             let key = self.taken.key("", &address.to_string());
             if key.is_ok_and(|key| self.taken.collection().get(&key).is_some()) {
                 continue;
@@ -243,6 +286,14 @@ fn object(address: IpAddr, service: &Service) -> Value {
             "name": service.metadata.name,
         }},
     })
+}
+
+/// Returns the pools of all families that are in use: those whose `ranges` are ready and not being deleted.
+pub(super) fn pools_of(ranges: &ResourceStore) -> Vec<Pool> {
+    let ranges = ranges.all::<ServiceCIDR>();
+    let ready = ranges.iter().filter(|range| is_ready(range));
+    let cidrs = ready.flat_map(|range| &range.spec.cidrs);
+    cidrs.filter_map(|cidr| Pool::new(parse_range(cidr)?.1)).collect()
 }
 
 /// True if a range is ready. One without a condition counts as ready, since there may be no controller to set it.

@@ -28,6 +28,11 @@ impl Band {
         (first <= last).then_some(Self { first, upper, last })
     }
 
+    /// Returns the number of numbers in the range.
+    pub(super) fn count(&self) -> u128 {
+        (self.last - self.first).saturating_add(1)
+    }
+
     /// True if `number` is in the range.
     pub(super) fn contains(&self, number: u128) -> bool {
         (self.first..=self.last).contains(&number)

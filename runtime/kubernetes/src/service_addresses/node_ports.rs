@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use planesmith_server::metrics::AllocationScope;
 use thiserror::Error;
 
 use super::band::{Band, BandSize};
@@ -112,6 +113,7 @@ impl NodePorts {
             dry_run,
             taken: BTreeSet::new(),
             released: Vec::new(),
+            attempts: Vec::new(),
         }
     }
 }
@@ -123,12 +125,16 @@ pub(super) struct PortChange {
     dry_run: bool,
     taken: BTreeSet<i32>,
     released: Vec<i32>,
+    /// The attempts to allocate ports, for metrics: their scope, and if they succeeded.
+    attempts: Vec<(AllocationScope, bool)>,
 }
 
 impl PortChange {
     pub(super) fn take(&mut self, port: i32) -> Result<(), PortError> {
         if !self.dry_run {
-            self.ports.take(port)?;
+            let taken = self.ports.take(port);
+            self.attempts.push((AllocationScope::Static, taken.is_ok()));
+            taken?;
         } else if self.ports.is_taken(port) || self.taken.contains(&port) {
             return Err(PortError::Taken);
         }
@@ -144,7 +150,11 @@ impl PortChange {
     /// Allocates any port; a dry run invents it.
     pub(super) fn take_any(&mut self) -> Result<i32, PortError> {
         let port = match self.dry_run {
-            false => self.ports.take_any()?,
+            false => {
+                let taken = self.ports.take_any();
+                self.attempts.push((AllocationScope::Dynamic, taken.is_ok()));
+                taken?
+            }
             true => self.taken.last().map_or(INVENTED, |last| last.saturating_add(1)),
         };
         self.taken.insert(port);
@@ -175,6 +185,11 @@ impl PortChange {
             true => Vec::new(),
             false => self.taken.iter().copied().collect(),
         }
+    }
+
+    /// The attempts to allocate ports, which it forgets.
+    pub(super) fn take_attempts(&mut self) -> Vec<(AllocationScope, bool)> {
+        std::mem::take(&mut self.attempts)
     }
 
     /// True if it has neither allocated nor released ports.

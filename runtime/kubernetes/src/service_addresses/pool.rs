@@ -42,6 +42,11 @@ impl Pool {
         self.range
     }
 
+    /// Returns the number of addresses.
+    pub(super) fn size(&self) -> u128 {
+        self.band.count()
+    }
+
     pub(super) fn contains(&self, address: IpAddr) -> bool {
         let number = match address {
             IpAddr::V4(address) => u128::from(address.to_bits()),

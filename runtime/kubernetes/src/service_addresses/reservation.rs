@@ -118,8 +118,23 @@ impl ServiceAddresses {
         }
     }
 
-    /// Allocates the ports of a service by `rules`.
+    /// Allocates the ports of a service by `rules`, and counts the attempts.
     async fn take_ports(
+        &self,
+        service: &mut Service,
+        taking: &mut ServiceReservation,
+        rules: impl Fn(&mut Service, &mut PortChange) -> ApiResult<()>,
+    ) -> ApiResult<()> {
+        let taken = self.take_uncounted(service, taking, rules).await;
+        let metrics = self.addresses.metrics();
+        let attempts = taking.ports.take_attempts();
+        attempts
+            .into_iter()
+            .for_each(|(scope, is_allocated)| metrics.port(scope, is_allocated));
+        taken
+    }
+
+    async fn take_uncounted(
         &self,
         service: &mut Service,
         taking: &mut ServiceReservation,

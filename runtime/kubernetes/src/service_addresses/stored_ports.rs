@@ -27,10 +27,17 @@ impl StoredPorts {
     /// Returns the ports in the store; `None` if no other server writes to it.
     pub(super) fn of(stores: &Stores, range: PortRange) -> Option<Self> {
         let is_shared = stores.storage().is_shared();
-        is_shared.then(|| Self {
-            range,
-            ranges: stores.resource(RangeAllocation::RESOURCE),
-        })
+        is_shared.then(|| Self::new(range, stores.resource(RangeAllocation::RESOURCE)))
+    }
+
+    /// Returns the ports whose bitmap is in `ranges`.
+    pub(super) fn new(range: PortRange, ranges: Arc<ResourceStore>) -> Self {
+        Self { range, ranges }
+    }
+
+    /// The store of the bitmap.
+    pub(super) fn ranges(&self) -> &Arc<ResourceStore> {
+        &self.ranges
     }
 
     /// Returns the allocated ports, as far as they are known here.
