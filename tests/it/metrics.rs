@@ -33,6 +33,7 @@ const EXPECTED: &[&str] = &[
     r#"kube_apiserver_clusterip_allocator_allocation_total{cidr="10.0.0.0/24",scope="static"} 1"#,
     "kube_apiserver_nodeport_allocator_allocated_ports 0",
     "kube_apiserver_nodeport_allocator_available_ports 2768",
+    r#"pod_security_evaluations_total{decision="allow",mode="enforce",policy_level="privileged",policy_version="latest",request_operation="create",resource="pod",subresource=""} 0"#,
     r#"apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} "#,
     r#"etcd_request_duration_seconds_count{group="",operation="create",resource="configmaps"} "#,
     r#"apiserver_admission_controller_admission_duration_seconds_count{name="NamespaceLifecycle",operation="CREATE",rejected="false",type="admit"} "#,

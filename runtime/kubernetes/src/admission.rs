@@ -50,6 +50,7 @@ use planesmith_control_plane::admission::{
 };
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_server::metrics::PodSecurityMetrics;
 
 use self::always_pull_images::AlwaysPullImages;
 use self::certificates::{
@@ -131,7 +132,8 @@ pub const ADMISSION: &[Registration] = &[
         )?)
     }),
     Registration::on("PodSecurity", |initializer| {
-        enabled(PodSecurity::new(objects(initializer), initializer.configuration)?)
+        let metrics = PodSecurityMetrics::register(&initializer.metrics);
+        enabled(PodSecurity::new(objects(initializer), initializer.configuration)?.counted_by(metrics))
     }),
     Registration::off("PodNodeSelector", |initializer| {
         enabled(PodNodeSelector::new(objects(initializer), initializer.configuration)?)

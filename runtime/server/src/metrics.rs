@@ -17,6 +17,8 @@ mod flow_readings;
 mod inventory;
 mod jwt;
 mod labels;
+mod own_requests;
+mod pod_security;
 mod policies;
 mod process;
 mod queues;
@@ -45,7 +47,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
 use prometheus::{
-    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
+    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
 use crate::audit::AuditMeter;
@@ -71,6 +73,8 @@ pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};
 pub(crate) use labels::LabelSource;
+pub use own_requests::OwnRequestMetrics;
+pub use pod_security::{CheckedRequest, PodSecurityMetrics, SecurityEvaluation};
 pub use policies::{Enforcement, PolicyError, PolicyMetrics};
 pub use queues::{QueueMeter, Ticket};
 pub use rejection_reason::RejectionReason;
@@ -401,6 +405,14 @@ impl Metrics {
         baseline.apply(&mut families);
         drop(baseline);
         if let Some(selection) = self.selection.get() {
+    /// Renders the metrics as text, for programs that embed a server. Those that are read when `/metrics` is requested are as they were
+    /// read last.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let text = TextEncoder::new().encode_to_string(&self.registry.gather());
+        text.unwrap_or_default()
+    }
+
             selection.apply(&mut families);
         }
         let mut response = exposition::respond(&request.headers, &families);

@@ -16,6 +16,7 @@ use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::{self, View};
+use planesmith_server::metrics::{CheckedRequest, PodSecurityMetrics, SecurityEvaluation};
 
 use check::{Checked, Violation, details, reasons, violations};
 use configuration::Exemptions;
@@ -54,6 +55,7 @@ pub(super) struct PodSecurity {
     /// The policy of namespaces without labels of their own.
     defaults: Policy,
     exempt: Exemptions,
+    metrics: Arc<PodSecurityMetrics>,
 }
 
 impl PodSecurity {
@@ -64,7 +66,13 @@ impl PodSecurity {
             objects,
             defaults,
             exempt,
+            metrics: Arc::default(),
         })
+    }
+
+    /// The plugin, whose decisions `metrics` count.
+    pub(super) fn counted_by(self, metrics: Arc<PodSecurityMetrics>) -> Self {
+        Self { metrics, ..self }
     }
 
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
@@ -121,7 +129,11 @@ impl PodSecurity {
         if HARMLESS.contains(&attributes.subresource) || self.is_exempt(attributes) {
             return Ok(());
         }
-        let Some(policy) = self.policy_of(attributes.namespace)? else {
+        let found = self.policy_of(attributes.namespace);
+        if !matches!(found, Ok(Some(_))) {
+            self.metrics.failed(checked_request(attributes), true);
+        }
+        let Some((policy, has_errors)) = found? else {
             let why = format!("failed to lookup namespace {:?}", attributes.namespace);
             return Err(ApiError::internal(why));
         };
@@ -130,6 +142,10 @@ impl PodSecurity {
         };
         if policy.is_privileged() {
             annotate(attributes, "enforce-policy", policy.enforce.to_string());
+            match attributes.subresource {
+                "" => self.metrics.unrestricted(attributes.operation == Operation::Update),
+                _ => self.count(attributes, "enforce", policy.enforce, false),
+            }
             return Ok(());
         }
         if objects.old_as::<Pod>().is_some_and(|old| !changes_security(pod, old)) {
@@ -142,8 +158,10 @@ impl PodSecurity {
         if self.is_runtime_exempt(attributes, pod) {
             return Ok(());
         }
+        self.count_invalid_labels(attributes, has_errors);
         annotate(attributes, "enforce-policy", policy.enforce.to_string());
         let found = violations(pod, policy.enforce);
+        self.count(attributes, "enforce", policy.enforce, !found.is_empty());
         self.audit(attributes, pod, &policy);
         if found.is_empty() {
             self.warn(attributes, pod, &policy);
@@ -158,7 +176,8 @@ impl PodSecurity {
         if !attributes.subresource.is_empty() || self.is_exempt(attributes) {
             return;
         }
-        let Ok(Some(policy)) = self.policy_of(attributes.namespace) else {
+        let Ok(Some((policy, has_errors))) = self.policy_of(attributes.namespace) else {
+            self.metrics.failed(checked_request(attributes), true);
             return;
         };
         let is_silent = [policy.warn, policy.audit]
@@ -173,17 +192,18 @@ impl PodSecurity {
             spec: &template.spec,
         };
         if !self.is_runtime_exempt(attributes, pod) {
+            self.count_invalid_labels(attributes, has_errors);
             self.audit(attributes, pod, &policy);
             self.warn(attributes, pod, &policy);
         }
     }
 
     fn audit(&self, attributes: &Attributes<'_>, pod: Checked<'_>, policy: &Policy) {
-        if attributes.annotations.level() == audit::Level::None {
-            return;
-        }
         let found = violations(pod, policy.audit);
         if !found.is_empty() {
+            self.count(attributes, "audit", policy.audit, true);
+        }
+        if !found.is_empty() && attributes.annotations.level() != audit::Level::None {
             annotate(attributes, "audit-violations", would_violate(policy.audit, &found));
         }
     }
@@ -191,13 +211,32 @@ impl PodSecurity {
     fn warn(&self, attributes: &Attributes<'_>, pod: Checked<'_>, policy: &Policy) {
         let found = violations(pod, policy.warn);
         if !found.is_empty() {
+            self.count(attributes, "warn", policy.warn, true);
             (attributes.warn)(would_violate(policy.warn, &found));
         }
     }
 
-    fn policy_of(&self, namespace: &str) -> ApiResult<Option<Policy>> {
+    /// Returns the policy of a namespace, and true if its labels have errors.
+    fn policy_of(&self, namespace: &str) -> ApiResult<Option<(Policy, bool)>> {
         let found = self.objects.find::<Namespace>("", namespace)?;
-        Ok(found.map(|namespace| self.defaults.of_labels(&namespace.metadata.labels).0))
+        let policy = found.map(|namespace| self.defaults.of_labels(&namespace.metadata.labels));
+        Ok(policy.map(|(policy, errors)| (policy, !errors.is_empty())))
+    }
+
+    fn count(&self, attributes: &Attributes<'_>, mode: &'static str, policy: LevelVersion, is_denied: bool) {
+        let evaluation = SecurityEvaluation {
+            mode,
+            level: &policy.level.to_string(),
+            version: &policy.counted_version(),
+            is_denied,
+        };
+        self.metrics.evaluated(checked_request(attributes), evaluation);
+    }
+
+    fn count_invalid_labels(&self, attributes: &Attributes<'_>, has_errors: bool) {
+        if has_errors {
+            self.metrics.failed(checked_request(attributes), false);
+        }
     }
 
     fn is_exempt(&self, attributes: &Attributes<'_>) -> bool {
@@ -209,6 +248,7 @@ impl PodSecurity {
             return false;
         };
         annotate(attributes, "exempt", why.to_owned());
+        self.metrics.exempted(checked_request(attributes));
         true
     }
 
@@ -216,6 +256,7 @@ impl PodSecurity {
         let is_exempt = self.exempt.has_runtime_class(pod.spec.runtime_class_name.as_deref());
         if is_exempt {
             annotate(attributes, "exempt", "runtimeClass".to_owned());
+            self.metrics.exempted(checked_request(attributes));
         }
         is_exempt
     }
@@ -302,6 +343,18 @@ impl PodSecurity {
         });
         first.extend(further);
         first
+    }
+}
+
+/// The request, for metrics.
+fn checked_request<'a>(attributes: &Attributes<'a>) -> CheckedRequest<'a> {
+    CheckedRequest {
+        is_update: attributes.operation == Operation::Update,
+        resource: match attributes.is_for("", "pods") {
+            true => "pod",
+            false => "controller",
+        },
+        subresource: attributes.subresource,
     }
 }
 

@@ -8,6 +8,9 @@ use planesmith_machinery::field_error::FieldErrors;
 /// The prefix of the labels.
 pub(super) const PREFIX: &str = "pod-security.kubernetes.io/";
 
+/// The minor version of Kubernetes that is served.
+const NEWEST_MINOR: u32 = 36;
+
 /// The strictness of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
@@ -72,6 +75,15 @@ impl Version {
 }
 
 impl LevelVersion {
+    /// The version as metrics name it.
+    pub(super) fn counted_version(&self) -> String {
+        match self.version {
+            _ if self.level == Level::Privileged => Version::Latest.to_string(),
+            Version::Minor(minor) if minor > NEWEST_MINOR => "future".to_owned(),
+            version => version.to_string(),
+        }
+    }
+
     /// True if both accept the same pods.
     fn is_as(&self, other: &Self) -> bool {
         self == other || self.level == Level::Privileged && other.level == Level::Privileged

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::admission::testing::{Few, Request, object};
+use planesmith_server::metrics::Metrics;
 
 fn namespace(name: &str, labels: &[(&str, &str)]) -> Namespace {
     let labels: serde_json::Map<String, Value> = labels
@@ -158,4 +159,31 @@ fn exempt_namespaces_and_users_are_let_through() {
         request.warned(),
         ["namespace \"free\" is exempt from Pod Security, and the policy (warn=baseline:latest) will be ignored"]
     );
+}
+
+#[test]
+fn decisions_are_counted_by_mode_level_and_version() {
+    let metrics = Metrics::default();
+    let labels = [
+        ("enforce", "baseline"),
+        ("enforce-version", "v1.99"),
+        ("audit", "restricted"),
+        ("warn", "privileged"),
+    ];
+    let plugin = plugin(&labels, &[]).counted_by(PodSecurityMetrics::register(&metrics));
+    let create = |spec: Value| Request::create::<Pod>().created(&plugin, pod("p", spec));
+    create(json!({"containers": [{"name": "c"}]})).unwrap();
+    create(json!({"hostNetwork": true})).unwrap_err();
+    let text = metrics.text();
+    let labels = r#"request_operation="create",resource="pod",subresource="""#;
+    for (decision, mode, level, version, count) in [
+        ("allow", "enforce", "baseline", "future", 1),
+        ("deny", "enforce", "baseline", "future", 1),
+        ("deny", "audit", "restricted", "latest", 2),
+    ] {
+        let line = format!(
+            r#"pod_security_evaluations_total{{decision="{decision}",mode="{mode}",policy_level="{level}",policy_version="{version}",{labels}}} {count}"#
+        );
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
 }
