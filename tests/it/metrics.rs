@@ -28,6 +28,8 @@ const EXPECTED: &[&str] = &[
     r#"apiserver_watch_cache_events_dispatched_total{group="",resource="configmaps"} "#,
     r#"apiserver_watch_cache_resource_version{group="",resource="configmaps"} "#,
     r#"watch_cache_capacity{group="",resource="configmaps"} "#,
+    r#"apiserver_watch_cache_initializations_total{group="",resource="configmaps"} 1"#,
+    r#"apiserver_cache_list_fetched_objects_total{group="",index="",resource="configmaps"} "#,
     r#"kube_apiserver_clusterip_allocator_allocated_ips{cidr="10.0.0.0/24"} 1"#,
     r#"kube_apiserver_clusterip_allocator_available_ips{cidr="10.0.0.0/24"} 253"#,
     r#"kube_apiserver_clusterip_allocator_allocation_total{cidr="10.0.0.0/24",scope="static"} 1"#,

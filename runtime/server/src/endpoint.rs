@@ -15,6 +15,7 @@ mod subresource;
 mod write_check;
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use http::request::Parts;
 use planesmith_machinery::object::Object;
@@ -266,8 +267,10 @@ impl Endpoint {
         if !storage.is_shared() {
             return Ok(());
         }
+        let begin = Instant::now();
         let wait = storage.fresh(self.stores.options().freshness_wait);
         let fresh = call.ctx.timeline.wait(Stage::Freshness, wait).await;
+        self.metrics().fresh_read(begin.elapsed(), fresh.is_ok());
         fresh.map_err(|why| stale(&why, &self.facts))
     }
 

@@ -22,6 +22,9 @@ const WATCH_LIST_SECONDS: [f64; 17] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
 
+/// kube-apiserver's buckets for the time until the cache is fresh, in seconds.
+const FRESHNESS_SECONDS: [f64; 13] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0];
+
 /// The metrics of all resources.
 #[derive(Debug)]
 pub(super) struct AllResources {
@@ -32,7 +35,12 @@ pub(super) struct AllResources {
     initial_events: Series<IntCounterVec>,
     ended_watchers: Series<IntCounterVec>,
     lists: Series<IntCounterVec>,
+    read: Series<IntCounterVec>,
     listed: Series<IntCounterVec>,
+    /// Lists that read states back from the store: lists, objects that were read, evaluated and returned.
+    store_lists: [Series<IntCounterVec>; 4],
+    freshness_seconds: Series<HistogramVec>,
+    fresh_reads: Series<IntCounterVec>,
     store_seconds: Series<HistogramVec>,
     store_requests: Series<IntCounterVec>,
     store_errors: Series<IntCounterVec>,
@@ -89,11 +97,31 @@ impl AllResources {
                 "Lists answered from the cache.",
                 &["group", "resource", "index"],
             ),
+            read: counted(
+                registry,
+                "apiserver_cache_list_fetched_objects_total",
+                "Objects that lists read from the cache.",
+                &["group", "resource", "index"],
+            ),
             listed: counted(
                 registry,
                 "apiserver_cache_list_returned_objects_total",
                 "Objects in lists answered from the cache.",
                 &resource,
+            ),
+            store_lists: lists_of_store(registry),
+            freshness_seconds: measured(
+                registry,
+                "apiserver_watch_cache_read_wait_seconds",
+                "Time that reads waited until the cache had everything that was written before, in seconds.",
+                &FRESHNESS_SECONDS,
+                &resource,
+            ),
+            fresh_reads: counted(
+                registry,
+                "apiserver_watch_cache_consistent_read_total",
+                "Reads that waited until the cache had everything that was written before.",
+                &["group", "resource", "success", "fallback"],
             ),
             store_seconds: measured(
                 registry,
@@ -124,21 +152,48 @@ impl AllResources {
             &self.initial_events,
             &self.ended_watchers,
             &self.lists,
+            &self.read,
             &self.listed,
+            &self.fresh_reads,
             &self.store_requests,
             &self.store_errors,
         ];
-        counters.iter().for_each(|counter| counter.forget(group, resource));
+        let counters = counters.into_iter().chain(&self.store_lists);
+        counters.for_each(|counter| counter.forget(group, resource));
         let histograms = [
             &self.body_bytes,
             &self.event_bytes,
             &self.watch_list_seconds,
+            &self.freshness_seconds,
             &self.store_seconds,
         ];
         histograms
             .iter()
             .for_each(|histogram| histogram.forget(group, resource));
     }
+}
+
+/// The metrics of lists that read states back from the store: lists, objects that were read, evaluated and returned.
+fn lists_of_store(registry: &Registry) -> [Series<IntCounterVec>; 4] {
+    [
+        (
+            "apiserver_storage_list_total",
+            "Lists of earlier states that were read back from the store.",
+        ),
+        (
+            "apiserver_storage_list_fetched_objects_total",
+            "Objects that such lists read.",
+        ),
+        (
+            "apiserver_storage_list_evaluated_objects_total",
+            "Objects that such lists compared with their selectors.",
+        ),
+        (
+            "apiserver_storage_list_returned_objects_total",
+            "Objects in such lists.",
+        ),
+    ]
+    .map(|(name, help)| counted(registry, name, help, &["group", "resource"]))
 }
 
 /// The purpose of a request body.
@@ -171,7 +226,8 @@ pub(crate) struct ResourceMetrics {
     stored_as: [Text; 2],
     body_bytes: [OnceLock<Histogram>; 5],
     watch: OnceLock<WatchMetrics>,
-    lists: OnceLock<(IntCounter, IntCounter)>,
+    lists: OnceLock<[IntCounter; 3]>,
+    fresh: OnceLock<(Histogram, IntCounter)>,
     store: [OnceLock<StoreMetrics>; 3],
 }
 
@@ -203,6 +259,7 @@ impl ResourceMetrics {
             body_bytes: Default::default(),
             watch: OnceLock::new(),
             lists: OnceLock::new(),
+            fresh: OnceLock::new(),
             store: Default::default(),
         }
     }
@@ -243,15 +300,49 @@ impl ResourceMetrics {
         seconds.observe(took.as_secs_f64());
     }
 
-    /// Counts a list of `objects` objects.
-    pub(crate) fn list(&self, objects: usize) {
-        let (lists, listed) = self.lists.get_or_init(|| {
+    /// Counts a list answered from the cache, which read some objects and returned some of these.
+    pub(crate) fn list(&self, read: usize, returned: usize) {
+        let [lists, all_read, listed] = self.lists.get_or_init(|| {
             let [group, resource] = &self.stored_as;
-            let lists = self.all.lists.with_label_values(&[&**group, &**resource, ""]);
-            (lists, self.all.listed.with_label_values(&self.stored_as))
+            let labels = [&**group, &**resource, ""];
+            [
+                self.all.lists.with_label_values(&labels),
+                self.all.read.with_label_values(&labels),
+                self.all.listed.with_label_values(&self.stored_as),
+            ]
         });
         lists.inc();
-        listed.inc_by(objects as u64);
+        all_read.inc_by(read as u64);
+        listed.inc_by(returned as u64);
+    }
+
+    /// Counts a list whose objects were read back from the store.
+    pub(crate) fn list_of_store(&self, read: usize, returned: usize) {
+        let counts = [1, read as u64, read as u64, returned as u64];
+        for (counters, count) in self.all.store_lists.iter().zip(counts) {
+            counters.with_label_values(&self.stored_as).inc_by(count);
+        }
+    }
+
+    /// Counts a read that waited until the cache was fresh.
+    pub(crate) fn fresh_read(&self, took: Duration, is_fresh: bool) {
+        let (seconds, fresh) = self.fresh.get_or_init(|| {
+            let seconds = self.all.freshness_seconds.with_label_values(&self.stored_as);
+            (seconds, self.fresh_reads("true"))
+        });
+        seconds.observe(took.as_secs_f64());
+        match is_fresh {
+            true => fresh.inc(),
+            false => self.fresh_reads("false").inc(),
+        }
+    }
+
+    /// The reads from the cache; none of them is sent to the store instead.
+    fn fresh_reads(&self, success: &str) -> IntCounter {
+        let [group, resource] = &self.stored_as;
+        self.all
+            .fresh_reads
+            .with_label_values(&[group, &**resource, success, "false"])
     }
 
     /// Counts a write that the store has performed or refused.

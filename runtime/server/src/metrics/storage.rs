@@ -21,6 +21,7 @@ pub(super) struct StorageMetrics {
     /// The same number under three names: changes that the store reports, that the cache receives and that it
     /// dispatches to watches.
     changes: [IntCounterVec; 3],
+    initializations: IntCounterVec,
     retained_changes: IntGaugeVec,
     revision: IntGaugeVec,
     bytes: IntGaugeVec,
@@ -58,6 +59,12 @@ impl StorageMetrics {
                     "Changes that the watch cache dispatched to watches.",
                 ),
             ],
+            initializations: counters(
+                registry,
+                "apiserver_watch_cache_initializations_total",
+                "How often the watch cache was filled: once, when the server started or the resource was defined.",
+                &RESOURCE,
+            ),
             retained_changes: gauges(
                 "watch_cache_capacity",
                 "Changes that the watch cache keeps for watches to begin at.",
@@ -97,6 +104,7 @@ impl StorageMetrics {
         ];
         gauges.iter().for_each(|gauges| gauges.reset());
         self.changes.iter().for_each(IntCounterVec::reset);
+        self.initializations.reset();
         self.named_objects.reset();
         for ((group, resource), counts) in by_resource(stored) {
             let name = match group {
@@ -115,6 +123,7 @@ impl StorageMetrics {
             for (gauges, count) in gauges.iter().zip(numbers) {
                 gauges.with_label_values(&[group, resource]).set(number(count));
             }
+            self.initializations.with_label_values(&[group, resource]).inc();
             for counters in &self.changes {
                 counters.with_label_values(&[group, resource]).inc_by(counts.changes);
             }

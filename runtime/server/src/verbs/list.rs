@@ -1,5 +1,6 @@
 //! Lists: reads of many objects at one revision.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -27,6 +28,14 @@ struct Window {
     limit: Option<usize>,
 }
 
+/// The number of objects that a list read.
+#[derive(Clone, Copy, Debug)]
+enum ReadObjects {
+    FromCache(usize),
+    /// States that only the store has.
+    FromStore(usize),
+}
+
 impl Endpoint {
     /// Answers with a list.
     pub(crate) async fn list(&self, call: &Call) -> ApiResult<Response> {
@@ -52,7 +61,7 @@ impl Endpoint {
         let base = self.store().prefix(call.namespace());
         let window = self.window(call, options, &base).await?;
         let superseded = self.store().collection().superseded_bytes();
-        let mut page = call
+        let (mut page, read) = call
             .ctx
             .timeline
             .time(Stage::Select, || self.look_up(call.namespace(), selection, &window))
@@ -65,7 +74,10 @@ impl Endpoint {
                 page.more = true;
             }
         }
-        self.metrics().list(page.entries.len());
+        match read {
+            ReadObjects::FromCache(read) => self.metrics().list(read, page.entries.len()),
+            ReadObjects::FromStore(read) => self.metrics().list_of_store(read, page.entries.len()),
+        }
         let next = page.next().map(|start| ContinueToken {
             state: PageState::At(page.revision),
             start: below(&start, &base),
@@ -85,10 +97,19 @@ impl Endpoint {
     }
 
     /// The entries that match, or may match: the latter without a limit, because pages consist of the objects that
-    /// match.
-    fn look_up(&self, namespace: &str, selection: &Selection, window: &Window) -> Result<Page, Compacted> {
+    /// match. Also the number of entries that were read.
+    fn look_up(
+        &self,
+        namespace: &str,
+        selection: &Selection,
+        window: &Window,
+    ) -> Result<(Page, ReadObjects), Compacted> {
         let store = &**self.store();
-        let matches = |entry: &Entry| self.may_select(selection, entry);
+        let evaluated = Cell::new(0);
+        let matches = |entry: &Entry| {
+            evaluated.set(evaluated.get() + 1);
+            self.may_select(selection, entry)
+        };
         let filter: Option<&dyn Fn(&Entry) -> bool> = if selection.is_everything() {
             None
         } else {
@@ -103,10 +124,20 @@ impl Endpoint {
             filter,
         };
         let collection = store.collection();
-        match collection.reads_back(window.at) {
+        let reads_back = collection.reads_back(window.at);
+        let page = match reads_back {
             true => block_in_place(|| collection.list(&query)),
             false => collection.list(&query),
-        }
+        }?;
+        let read = match selection.is_everything() {
+            true => page.entries.len(),
+            false => evaluated.get(),
+        };
+        let read = match reads_back {
+            true => ReadObjects::FromStore(read),
+            false => ReadObjects::FromCache(read),
+        };
+        Ok((page, read))
     }
 
     /// True if `entry` matches, or may match and has to be read.
