@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
 use axum::response::Response;
@@ -203,6 +204,9 @@ impl Loopback {
         let bytes = to_bytes(response.into_body(), ANSWER_LIMIT)
             .await
             .map_err(|_| unread())?;
+        if let Some(front) = self.inner.front.get().and_then(Weak::upgrade) {
+            front.metrics().own_requests().received(&method, bytes.len());
+        }
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
@@ -236,9 +240,10 @@ impl Loopback {
             path: path.to_owned(),
         };
         let body = match body {
-            None => Body::empty(),
-            Some(body) => Body::from(serde_json::to_vec(body).map_err(|_| answer_error())?),
+            None => Vec::new(),
+            Some(body) => serde_json::to_vec(body).map_err(|_| answer_error())?,
         };
+        let (begin, bytes) = (Instant::now(), body.len());
         let request = Request::builder()
             .method(method.clone())
             .uri(path)
@@ -246,9 +251,12 @@ impl Loopback {
             .header(header::ACCEPT, accept)
             .header(header::CONTENT_TYPE, content_type)
             .header(header::USER_AGENT, "kube-apiserver")
-            .body(body)
+            .body(Body::from(body))
             .map_err(|_| answer_error())?;
-        Ok(front.serve(request, Arc::new(Connection::default())).await)
+        let response = front.serve(request, Arc::new(Connection::default())).await;
+        let metrics = front.metrics().own_requests();
+        metrics.answered(method, response.status(), begin.elapsed(), bytes);
+        Ok(response)
     }
 }
 

@@ -9,8 +9,8 @@ mod egress_selector;
 mod go_duration;
 mod history;
 mod key_value;
-mod metrics;
 mod log_streams;
+mod metrics;
 pub mod named_value;
 mod requests;
 mod service_accounts;
@@ -39,9 +39,9 @@ pub use self::egress_selector::EgressSelectorOptions;
 pub use self::go_duration::parse_go_duration;
 pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
+pub use self::log_streams::LogStreamOptions;
 pub use self::metrics::{AllowedLabels, MetricsOptions};
 pub use self::requests::RequestOptions;
-pub use self::log_streams::LogStreamOptions;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::serving::ServingOptions;
 pub use self::shutdown::ShutdownOptions;
@@ -197,16 +197,16 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub logging_format: LogFormat,
 
+    /// The streams of the log.
+    #[command(flatten)]
+    pub log_streams: LogStreamOptions,
+
     /// Folder for all data of the server: objects, certificates, the admin kubeconfig.
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 
     /// Store of objects.
     #[arg(long, value_parser = named_value::parser(StorageKind::GENERIC.to_vec()), default_value = "sled", value_name = "STORE")]
-    /// The streams of the log.
-    #[command(flatten)]
-    pub log_streams: LogStreamOptions,
-
     pub storage: StorageKind,
 
     /// Start even if acknowledged writes cannot be read any more: the newest ones are dropped, listed in the log, and
@@ -321,6 +321,7 @@ impl Options {
             ),
             ("--authorization-kubeconfig", &self.aggregation.authorization_kubeconfig),
             ("--kubeconfig", &self.aggregation.kubeconfig),
+            ("--peer-ca-file", &self.accepted.peer_ca_file),
         ] {
             if let Some(file) = file {
                 check_readable(flag, file)?;
@@ -328,7 +329,6 @@ impl Options {
         }
         Ok(())
     }
-            ("--peer-ca-file", &self.accepted.peer_ca_file),
 
     /// Returns the switches of all `--runtime-config` flags; the last one of each key wins.
     #[must_use]

@@ -11,8 +11,8 @@ mod configurations;
 mod current_label;
 mod encryption;
 mod exposition;
-mod flow_control;
 mod external_signer;
+mod flow_control;
 mod flow_readings;
 mod inventory;
 mod jwt;
@@ -56,19 +56,19 @@ use crate::in_flight::InFlight;
 use crate::response;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
+pub use allocators::{AllocationScope, AllocatorMetrics, AllocatorReadings, RangeReading};
 pub use api_services::ApiServiceMetrics;
 pub use authorizers::{
-pub use allocators::{AllocationScope, AllocatorMetrics, AllocatorReadings, RangeReading};
     AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
 };
 use baseline::Baseline;
 pub use configurations::ConfigurationMetrics;
 pub use encryption::EncryptionMetrics;
+pub use external_signer::ExternalSignerMetrics;
 pub use flow_control::{FlowControlMetrics, FlowSeries};
 pub use flow_readings::{
     DemandReading, Distribution, FlowReadings, KindReading, LevelReading, ProgressReading, SeatReading,
 };
-pub use external_signer::ExternalSignerMetrics;
 pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};
@@ -106,6 +106,7 @@ pub struct Metrics {
     api_services: ApiServiceMetrics,
     audit: Arc<audit::AuditMetrics>,
     resources: Arc<resource::AllResources>,
+    own_requests: OwnRequestMetrics,
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
     in_flight: IntGaugeVec,
@@ -188,6 +189,7 @@ impl Metrics {
             api_services: ApiServiceMetrics::new(&registry),
             audit: audit::AuditMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
+            own_requests: OwnRequestMetrics::new(&registry),
             failed_handshakes,
             features,
             process: process::ProcessMetrics::new(&registry),
@@ -277,6 +279,12 @@ impl Metrics {
         &self.policies
     }
 
+    /// Metrics of the requests that the server sends to itself.
+    #[must_use]
+    pub fn own_requests(&self) -> &OwnRequestMetrics {
+        &self.own_requests
+    }
+
     /// Metrics of flow control.
     #[must_use]
     pub fn flow_control(&self) -> &FlowControlMetrics {
@@ -353,6 +361,26 @@ impl Metrics {
         let build = Gauge::with_opts(opts).expect(VALID);
         build.set(1.0);
         self.register(build);
+        let opts = Opts::new(
+            "version_info",
+            "The versions that the server is compatible with; always 1.",
+        )
+        .const_label("component", "kube")
+        .const_label("binary", format!("{}.{}", version.major, version.minor))
+        .const_label(
+            "emulation",
+            format!("{}.{}", version.emulation_major, version.emulation_minor),
+        )
+        .const_label(
+            "min_compat",
+            format!(
+                "{}.{}",
+                version.min_compatibility_major, version.min_compatibility_minor
+            ),
+        );
+        let info = Gauge::with_opts(opts).expect(VALID);
+        info.set(1.0);
+        self.register(info);
     }
 
     /// Counts one result of a health check at `/endpoint`.
@@ -362,6 +390,14 @@ impl Metrics {
             .with_label_values(&[name, endpoint])
             .set(f64::from(u8::from(passed)));
         self.check_runs.with_label_values(&[name, status, endpoint]).inc();
+    }
+
+    /// Renders the metrics as text, for programs that embed a server. Those that are read when `/metrics` is requested are as they were
+    /// read last.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let text = TextEncoder::new().encode_to_string(&self.registry.gather());
+        text.unwrap_or_default()
     }
 
     /// The answer at `/metrics`, with the state of flow control, if there is any.
@@ -405,14 +441,6 @@ impl Metrics {
         baseline.apply(&mut families);
         drop(baseline);
         if let Some(selection) = self.selection.get() {
-    /// Renders the metrics as text, for programs that embed a server. Those that are read when `/metrics` is requested are as they were
-    /// read last.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let text = TextEncoder::new().encode_to_string(&self.registry.gather());
-        text.unwrap_or_default()
-    }
-
             selection.apply(&mut families);
         }
         let mut response = exposition::respond(&request.headers, &families);

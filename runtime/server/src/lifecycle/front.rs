@@ -36,6 +36,12 @@ impl Front {
         Box::pin(self.answer(request, connection).map(|answer| answer.response))
     }
 
+    /// The metrics of the server.
+    #[must_use]
+    pub fn metrics(&self) -> &SharedMetrics {
+        &self.metrics
+    }
+
     async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         let is_head = request.method() == Method::HEAD;
         let (unread, request) = Unread::from_request(request);
