@@ -9,7 +9,7 @@ use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupVersion;
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::json;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::{BufMut as _, Bytes, BytesMut};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use futures_util::stream::{self, Iter};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body::Frame;
@@ -12,6 +13,10 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use planesmith_access::authentication::service_account::{Claims, KeyRing, TokenIssuer, key_set};
+use planesmith_control_plane::authentication::AuthenticationContext;
+use planesmith_control_plane::feature_gates::FeatureGates;
+use planesmith_control_plane::options::Options;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_server::metrics::Metrics;
 use prost::Message;
 use ring::rand::SystemRandom;
@@ -21,6 +26,7 @@ use tokio::net::UnixListener;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::COMPONENT;
 use crate::protocol::{Key, Timestamp};
 
 /// The beginning of a `SubjectPublicKeyInfo` for a key on the curve P-256, before its point.
@@ -241,5 +247,33 @@ async fn invalid_keys_and_limits_prevent_the_start() {
         signer.change(change);
         let problem = format!("{:#}", signer.open().await.unwrap_err());
         assert!(problem.starts_with(&format!("{beginning}{expected}")), "{problem}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_flag_names_the_socket_of_the_signer() {
+    let signer = RunningSigner::new().listen();
+    let endpoint = format!("--service-account-signing-endpoint={}", signer.socket().display());
+    let command = COMPONENT.flags(Options::command());
+    let matches = command.try_get_matches_from(["server", &endpoint]).unwrap();
+    let mut options = Options::from_arg_matches(&matches).unwrap();
+    options.matches = matches;
+    let context = AuthenticationContext {
+        options: &options,
+        gates: &FeatureGates::default(),
+        metrics: &Arc::default(),
+        server_name: "server",
+        outbound: &Outbound::default(),
+    };
+    let opened = COMPONENT.token_signer(&context).unwrap().unwrap();
+    assert_eq!(signed(&opened).await.unwrap().split('.').count(), 3);
+    let counted = context.metrics.text();
+    for line in [
+        r#"apiserver_externaljwt_fetch_keys_request_total{code="OK"} 1"#,
+        r#"apiserver_externaljwt_sign_request_total{code="OK"} 1"#,
+        r#"apiserver_externaljwt_request_duration_seconds_count{code="OK",method="/v1.ExternalJWTSigner/Metadata"} 1"#,
+        "apiserver_externaljwt_fetch_keys_data_timestamp 1900000000",
+    ] {
+        assert!(counted.lines().any(|found| found == line), "{line} in {counted}");
     }
 }
