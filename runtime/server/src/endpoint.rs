@@ -89,6 +89,11 @@ impl Call {
         Query::new(self.parts.uri.query().unwrap_or_default())
     }
 
+    /// True if the server itself makes the request.
+    pub(crate) fn is_internal(&self) -> bool {
+        self.ctx.peer.is_none()
+    }
+
     /// Refuses the parameter with which clients once requested an object without the fields that are of one cluster.
     ///
     /// # Errors

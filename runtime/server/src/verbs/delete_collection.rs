@@ -17,6 +17,10 @@ use crate::write::Write;
 
 impl Endpoint {
     /// Deletes the objects that a list would return, and answers with that list.
+    ///
+    /// # Errors
+    ///
+    /// 500 when one of the objects cannot be converted to the version of the request: then none is deleted.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let mut list = ListOptions::for_list(call.query())?;
@@ -29,6 +33,10 @@ impl Endpoint {
         validation::check_delete_collection_options(&options.sent)?;
         self.warn_about_dependents(call, &options);
         let mut page = self.page(call, &list, &selection).await?;
+        if !call.is_internal() {
+            // As in kube-apiserver, nothing is deleted if the list, which is the answer, cannot be converted.
+            page.entries = self.converted(page.entries).await?;
+        }
         let write = Write::removal(self, call, &options);
         let failed = AtomicBool::new(false);
         // Collected into a vector, so that the stream contains futures and no closure over borrowed names.

@@ -20,12 +20,15 @@ pub(crate) struct Deletion<'s> {
 pub(crate) struct AdmittedDeletion<'s>(Deletion<'s>);
 
 impl Write<'_> {
-    /// Reads the object of `entry` to delete it.
+    /// Reads the object of `entry` to delete it. As in kube-apiserver, a client cannot delete an object that cannot be read in
+    /// the version of its request.
     ///
     /// # Errors
     ///
-    /// 500 when it cannot be read; 429 when that is expensive and too much work waits.
+    /// 500 when it cannot be read, or not be converted to the version of the request; 429 when that is expensive and too much
+    /// work waits.
     pub(crate) async fn begin_deletion<'s>(&self, key: &'s str, entry: &Arc<Entry>) -> ApiResult<Deletion<'s>> {
+        self.endpoint.check_conversion(self.call, entry).await?;
         let read = || self.endpoint.store().decode_to_delete(entry);
         let object = self.run(entry.bytes().len(), read).await??;
         let entry = Arc::clone(entry);

@@ -335,7 +335,7 @@ async fn applies_that_wait_for_a_converter_hold_up_nobody() {
 }
 
 #[tokio::test]
-async fn deletions_call_no_converter() {
+async fn deletions_by_the_server_itself_call_no_converter() {
     let storage = memory();
     let server = serve(storage.clone(), &converted(0));
     for name in ["a", "b"] {
@@ -367,6 +367,72 @@ async fn deletions_call_no_converter() {
         .await;
     assert_eq!(free.code, 200, "{}", free.text);
     assert_eq!(server.get(&path("v1", "/b")).await.code, 404);
+}
+
+/// A converter that fails, and counts calls.
+#[derive(Default)]
+struct Broken(AtomicUsize);
+
+impl Converter for Broken {
+    fn convert<'a>(&'a self, _: Vec<Value>, _: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(Err("no ink".to_owned())))
+    }
+
+    fn convert_now(&self, _: Value, _: &ResourceFacts) -> Result<Value, String> {
+        Err("a thread is blocked".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn objects_that_cannot_be_converted_are_not_deleted() {
+    let converter = Arc::<Broken>::default();
+    let server = serve(memory(), &converted_by(&converter, 0));
+    for name in ["a", "b"] {
+        server
+            .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": "t"})))
+            .await;
+    }
+    let finalizers = r#"{"metadata":{"finalizers":["example.com/x"]}}"#;
+    let held = server.patch("merge", &path("v1beta1", "/b"), finalizers).await;
+    assert_eq!(held.code, 200, "{}", held.text);
+    for rest in ["/a", "/a?dryRun=All", "/a?gracePeriodSeconds=0", "/b", ""] {
+        let refused = server.delete_remotely(&path("v1", rest)).await;
+        assert_eq!(refused.refusal(), (500, "no ink".to_owned()), "{rest}");
+    }
+    let left = server.get(&path("v1beta1", "")).await;
+    assert_eq!(left.names(), ["a", "b"]);
+    assert_eq!(left.at("/items/1/metadata/deletionTimestamp"), Value::Null);
+    let missing = server.delete_remotely(&path("v1", "/c")).await;
+    assert_eq!(missing.code, 404, "{}", missing.text);
+
+    let calls = converter.0.load(Ordering::Relaxed);
+    let marked = server.delete_remotely(&path("v1beta1", "/b")).await;
+    assert_eq!(marked.code, 200, "{}", marked.text);
+    let emptied = server.delete_remotely(&path("v1beta1", "")).await;
+    assert_eq!(emptied.code, 200, "{}", emptied.text);
+    assert_eq!(server.get(&path("v1beta1", "")).await.names(), ["b"]);
+    assert_eq!(
+        converter.0.load(Ordering::Relaxed),
+        calls,
+        "nothing had to be converted"
+    );
+}
+
+#[tokio::test]
+async fn a_collection_is_converted_once_to_be_deleted() {
+    let converter = Arc::<Renames>::default();
+    let server = serve(memory(), &converted_by(&converter, 0));
+    for name in ["a", "b"] {
+        server
+            .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": "t"})))
+            .await;
+    }
+    let deleted = server.delete_remotely(&path("v1", "")).await;
+    assert_eq!(deleted.code, 200, "{}", deleted.text);
+    assert_eq!(deleted.at("/items/1/spec"), json!({"heading": "t"}));
+    assert_eq!(converter.documents.load(Ordering::Relaxed), 2);
+    assert!(server.get(&path("v1beta1", "")).await.names().is_empty());
 }
 
 #[tokio::test]

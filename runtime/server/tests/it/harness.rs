@@ -1,5 +1,6 @@
 //! A server in process, and requests to it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -250,6 +251,7 @@ impl Server {
         let mut context = Context::unknown(self.shutdown.clone());
         context.features = self.features.clone();
         context.info = Arc::new(RequestInfo::new(request.method(), request.uri()));
+        context.peer = request.extensions().get::<IpAddr>().copied();
         // As the filters do.
         request.extensions_mut().insert(context.clone());
         let info = &context.info;
@@ -296,6 +298,13 @@ impl Server {
 
     pub(crate) async fn delete(&self, path: &str, body: &str) -> Answer {
         self.send(request(Method::DELETE, path, body)).await
+    }
+
+    /// A DELETE by a client outside of the server's process.
+    pub(crate) async fn delete_remotely(&self, path: &str) -> Answer {
+        let mut request = request(Method::DELETE, path, "");
+        request.extensions_mut().insert(IpAddr::from([192, 0, 2, 1]));
+        self.send(request).await
     }
 
     pub(crate) async fn patch(&self, kind: &str, path: &str, body: &str) -> Answer {
