@@ -11,6 +11,7 @@ mod embedded;
 mod format;
 mod limits;
 mod lists;
+mod metadata_defaults;
 mod pattern;
 mod properties;
 mod prune;

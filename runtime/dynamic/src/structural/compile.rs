@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Additional, Format, Limits, ListKind, Pattern, Properties, SchemaType, SharedSchemas, Structural};
+use super::{
+    Additional, Format, Limits, ListKind, Malformed, Pattern, Properties, SchemaType, SharedSchemas, Structural,
+    metadata_defaults,
+};
 
 impl Structural {
     /// The schema in its JSON form, `openAPIV3Schema` of a definition. Unknown keywords are ignored: a
     /// schema is validated before, when its definition is written.
     #[must_use]
     pub fn compile(schema: &Value) -> Self {
-        Compiler(&mut SharedSchemas::default()).structural(schema)
+        Compiler::new(&mut SharedSchemas::default()).structural(schema)
     }
 
     /// As [`Structural::compile`], made of the parts that `shared` knows already.
     #[must_use]
     pub fn compile_shared(schema: &Value, shared: &mut SharedSchemas) -> Arc<Self> {
-        Compiler(shared).compile(schema)
+        Compiler::new(shared).compile(schema)
     }
 
     fn any(&self, here: bool, below: fn(&Structural) -> bool) -> bool {
@@ -26,12 +29,33 @@ impl Structural {
 }
 
 /// Compiles with what was compiled before.
-struct Compiler<'s>(&'s mut SharedSchemas);
+struct Compiler<'s> {
+    shared: &'s mut SharedSchemas,
+    /// True below the metadata of an embedded object, whose schema does not decide about its fields.
+    in_metadata: bool,
+}
 
-impl Compiler<'_> {
+impl<'s> Compiler<'s> {
+    fn new(shared: &'s mut SharedSchemas) -> Self {
+        Self {
+            shared,
+            in_metadata: false,
+        }
+    }
+
     fn compile(&mut self, schema: &Value) -> Arc<Structural> {
         let compiled = self.structural(schema);
-        self.0.share(compiled)
+        self.shared.share(compiled)
+    }
+
+    /// Compiles the schema of the metadata of an embedded object.
+    fn metadata(&mut self, schema: &Value) -> Arc<Structural> {
+        let mut schema = schema.clone();
+        metadata_defaults::prune(&mut schema);
+        let is_nested = std::mem::replace(&mut self.in_metadata, true);
+        let compiled = self.compile(&schema);
+        self.in_metadata = is_nested;
+        compiled
     }
 
     fn structural(&mut self, schema: &Value) -> Structural {
@@ -49,7 +73,7 @@ impl Compiler<'_> {
             nullable: flag("nullable"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             embedded: flag("x-kubernetes-embedded-resource"),
-            properties: self.properties(schema),
+            properties: self.properties(schema, flag("x-kubernetes-embedded-resource") && !self.in_metadata),
             additional: self.additional(schema.get("additionalProperties")),
             items: schema.get("items").map(|items| self.compile(items)),
             list: list(schema),
@@ -67,15 +91,25 @@ impl Compiler<'_> {
         compiled.has_keyed_lists = compiled.any(is_keyed, |schema| schema.has_keyed_lists);
         // Unknown fields are removed from defaults.
         if let Some(mut default) = schema.get("default").filter(|default| !default.is_null()).cloned() {
-            compiled.prune_part(&mut default);
+            if !self.in_metadata {
+                // Nothing is refused: what is malformed is dropped.
+                let _ = compiled.complete_embedded(&mut default, Malformed::Dropped);
+                compiled.prune_part(&mut default);
+            }
             compiled.default = Some(Box::new(default));
         }
         compiled
     }
 
-    fn properties(&mut self, schema: &Map<String, Value>) -> Properties {
+    fn properties(&mut self, schema: &Map<String, Value>, is_embedded: bool) -> Properties {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let compiled = |(name, schema): (&String, &Value)| (name.as_str().into(), self.compile(schema));
+        let compiled = |(name, schema): (&String, &Value)| {
+            let compiled = match is_embedded && name == "metadata" {
+                true => self.metadata(schema),
+                false => self.compile(schema),
+            };
+            (name.as_str().into(), compiled)
+        };
         properties.into_iter().flatten().map(compiled).collect()
     }
 

@@ -156,6 +156,15 @@ fn complete(
     Ok(())
 }
 
+/// Metadata with the fields of `metadata` that it can have.
+pub(super) fn readable(metadata: &Value) -> Value {
+    let mut read = ObjectMeta::default();
+    if json::from_value(metadata, &mut read, Strictness::Lenient).is_err() {
+        read = readable_part(metadata);
+    }
+    json::to_value(&read)
+}
+
 /// The readable fields of malformed metadata.
 fn readable_part(metadata: &Value) -> ObjectMeta {
     let mut read = ObjectMeta::default();

@@ -204,3 +204,67 @@ fn defaults_are_pruned_themselves() {
     schema.fill_defaults(&mut document);
     assert_eq!(document, json!({"spec": {"a": 1}}));
 }
+
+#[test]
+fn defaults_of_embedded_metadata_have_its_fields_only() {
+    let meta = json!({"name": "Bar", "unknown": "unknown"});
+    let object = json!({"apiVersion": "foos/v1", "kind": "Foo", "metadata": meta});
+    let text = |default: &str| json!({"type": "string", "default": default});
+    let of_fields = |metadata: Value| {
+        json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {
+            "apiVersion": text("foos/v1"), "kind": text("Foo"), "metadata": metadata}})
+    };
+    let fields = of_fields(json!({"type": "object", "properties": {"name": text("Bar"), "unknown": text("unknown")}}));
+    let full_metadata = of_fields(json!({"type": "object", "default": meta}));
+    let embedded =
+        json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {"foo": {"type": "string"}}});
+    let mut full_object = embedded.clone();
+    full_object["default"] = object.clone();
+    let spanning = json!({"type": "object", "properties": {"embedded": embedded}, "default": {"embedded": object}});
+    let mut properties = json!({
+        "fields": fields, "fullMetadata": full_metadata, "fullObject": full_object, "spanning": spanning});
+    let mut preserving = properties.clone();
+    for (name, place) in [
+        ("fields", ""),
+        ("fullMetadata", ""),
+        ("fullObject", ""),
+        ("spanning", "/properties/embedded"),
+    ] {
+        let schema = preserving.pointer_mut(&format!("/{name}{place}")).expect("a schema");
+        schema["x-kubernetes-preserve-unknown-fields"] = true.into();
+        properties[format!("preserve-{name}")] = preserving[name].clone();
+    }
+    let mut document = json!({
+        "fields": {"metadata": {}}, "fullMetadata": {},
+        "preserve-fields": {"metadata": {}}, "preserve-fullMetadata": {}});
+    schema(&properties).fill_defaults(&mut document);
+    let expected = json!({"apiVersion": "foos/v1", "kind": "Foo", "metadata": {"name": "Bar"}});
+    for name in ["fields", "fullMetadata", "fullObject", "spanning/embedded"] {
+        for prefix in ["", "preserve-"] {
+            let place = format!("/{prefix}{name}");
+            assert_eq!(document.pointer(&place), Some(&expected), "{place}");
+        }
+    }
+}
+
+#[test]
+fn malformed_defaults_of_embedded_metadata_are_dropped() {
+    let text = |default: Value| json!({"type": "string", "default": default});
+    let schema = schema(&json!({"pods": {"type": "array", "items": {
+        "type": "object", "x-kubernetes-embedded-resource": true, "properties": {"metadata": {
+            "type": "object",
+            "default": {"labels": {"a": "b"}, "generation": "no number", "annotations": {"c": 1}},
+            "properties": {
+                "labels": {"type": "object", "default": {"a": "c"}, "additionalProperties": text(json!("d"))},
+                "finalizers": {"type": "array", "items": text(json!("e/f"))},
+                "generation": {"type": "integer", "default": "no number"},
+                "ownerReferences": {"type": "array", "items": {"type": "object", "properties": {
+                    "kind": text(json!("Pod")), "unknown": text(json!("u"))}}}}}}}}}));
+    let mut document = json!({"pods": [
+        {}, {"metadata": {"labels": {"x": null}, "finalizers": [null], "ownerReferences": [{}]}}]});
+    schema.fill_defaults(&mut document);
+    let expected = json!({"pods": [
+        {"metadata": {"labels": {"a": "b"}}},
+        {"metadata": {"labels": {"x": "d"}, "finalizers": ["e/f"], "ownerReferences": [{"kind": "Pod"}]}}]});
+    assert_eq!(document, expected);
+}
