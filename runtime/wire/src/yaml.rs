@@ -3,11 +3,14 @@
 mod graph;
 mod key_order;
 mod node;
+mod nodes;
 mod preamble;
 mod problem;
 mod resolve;
 mod style;
 mod writer;
+
+use serde_json::Value;
 
 use crate::json::{self, Strictness};
 
@@ -81,6 +84,12 @@ pub fn to_json(input: &[u8]) -> Result<Document, YamlError> {
 pub fn from_json(json: &[u8]) -> Result<Vec<u8>, json::DecodeError> {
     let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
     Ok(writer::write(&tree).into_bytes())
+}
+
+/// Appends `tree` as go-yaml 3 writes a node without a style: block style with four columns a level, keys in their order, no
+/// line folded, with a final newline.
+pub fn write_node(tree: &Value, out: &mut String) {
+    nodes::write(tree, out);
 }
 
 /// Stands for the items of a list while what is around them is written.

@@ -6,6 +6,7 @@
 mod v2;
 mod v3;
 
+use planesmith_machinery::yaml;
 use serde_json::Value;
 
 /// One message: maps members of the JSON object to fields.
@@ -23,7 +24,7 @@ enum Kind {
     Whole,
     Number,
     Texts,
-    /// A value of any kind, as YAML text; JSON is valid YAML.
+    /// A value of any kind, as YAML text.
     Any,
     Anys,
     One(&'static Message),
@@ -181,7 +182,9 @@ fn or_reference(value: &Value, table: &Message, out: &mut Vec<u8>) {
 }
 
 fn any(value: &Value, out: &mut Vec<u8>) {
-    write_text(2, &format!("{value}\n"), out);
+    let mut text = String::new();
+    yaml::write_node(value, &mut text);
+    write_text(2, &text, out);
 }
 
 /// A name with a message, in a field that may repeat.
@@ -263,7 +266,7 @@ mod tests {
     fn extensions_are_yaml_by_name() {
         let mut out = Vec::new();
         message(&json!({"type": "object", "x-k": {"a": 1}}), &v2::SCHEMA, &mut out);
-        let expected = b"\xb2\x01\x08\x0a\x06object\xfa\x01\x11\x0a\x03x-k\x12\x0a\x12\x08{\"a\":1}\n";
+        let expected = b"\xb2\x01\x08\x0a\x06object\xfa\x01\x0e\x0a\x03x-k\x12\x07\x12\x05a: 1\n";
         assert_eq!(out, expected);
     }
 }

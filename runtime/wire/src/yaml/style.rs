@@ -33,32 +33,68 @@ pub(super) fn of_text(text: &str, key: bool) -> Style {
     }
 }
 
+/// The style that go-yaml 3 picks for a text in a node without a style, be it a key or a value.
+pub(super) fn of_node(text: &str) -> Style {
+    if text.contains('\n') {
+        return match Traits::scan(text).tabbed_block {
+            true => Style::Literal,
+            false => Style::Double,
+        };
+    }
+    if !is_read_as_text(text) {
+        return Style::Double;
+    }
+    match Traits::scan(text) {
+        Traits { plain: true, .. } => Style::Plain,
+        Traits { single: true, .. } => Style::Single,
+        Traits { .. } => Style::Double,
+    }
+}
+
+/// True if go-yaml 3 reads the unquoted text as text. The truth values of YAML 1.1 and numbers in base 60 are.
+fn is_read_as_text(text: &str) -> bool {
+    match text.as_bytes().first() {
+        None => false,
+        Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'~') => matches!(word(text), Scalar::Text(_)) && !is_timestamp(text),
+        Some(b'n' | b'N' | b't' | b'T' | b'f' | b'F') => !matches!(
+            text,
+            "null" | "Null" | "NULL" | "true" | "True" | "TRUE" | "false" | "False" | "FALSE"
+        ),
+        Some(_) => true,
+    }
+}
+
 /// The styles that can show a text.
 struct Traits {
     plain: bool,
     single: bool,
     block: bool,
+    /// The same where tabs can be in a block.
+    tabbed_block: bool,
 }
 
 impl Traits {
     fn scan(text: &str) -> Self {
         let mut special = false;
+        let mut tabs = false;
         let mut space_before_break = false;
         let mut space_after_break = false;
         let mut previous = None;
         for c in text.chars() {
-            special |= !is_printable(c) || matches!(c, '\u{2028}' | '\u{2029}');
+            tabs |= c == '\t';
+            special |= c != '\t' && !is_printable(c) || matches!(c, '\u{2028}' | '\u{2029}');
             space_before_break |= previous == Some(' ') && c == '\n';
             space_after_break |= previous == Some('\n') && c == ' ';
             previous = Some(c);
         }
         let edge = |c: Option<char>| matches!(c, Some(' ' | '\n'));
         let edges = edge(text.chars().next()) || edge(text.chars().next_back());
-        let unquotable = special || space_before_break;
+        let unquotable = special || tabs || space_before_break;
         Traits {
             plain: !edges && !unquotable && !space_after_break && !text.contains('\n') && !has_indicator(text),
             single: !unquotable && !space_after_break,
             block: !unquotable && !text.ends_with(' '),
+            tabbed_block: !special && !space_before_break && !text.ends_with(' '),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Scenarios against the behaviour of go-yaml.
 
-use super::{from_json, to_json};
+use super::{from_json, to_json, write_node};
 
 fn json(text: &str) -> String {
     String::from_utf8(to_json(text.as_bytes()).expect(text).json).expect("JSON is UTF-8")
@@ -281,4 +281,53 @@ fn aliases_do_not_repeat_long_texts_without_limit() {
     }
     let few = format!("x: &a {text}\ny: [{}]\n", "*a,".repeat(20));
     assert!(to_json(few.as_bytes()).is_ok());
+}
+
+#[test]
+fn nodes_without_a_style_are_written_as_by_go_yaml_3() {
+    let cases = [
+        (r#""text""#, "text\n"),
+        (r#""""#, "\"\"\n"),
+        (r#""yes""#, "yes\n"),
+        (r#""1:30""#, "1:30\n"),
+        (r#""0x1f""#, "\"0x1f\"\n"),
+        (r#""1_000""#, "\"1_000\"\n"),
+        (r#""2001-01-01""#, "\"2001-01-01\"\n"),
+        (r#""true""#, "\"true\"\n"),
+        (r#""a: b""#, "'a: b'\n"),
+        (r#""- a""#, "'- a'\n"),
+        (r#""it's""#, "it's\n"),
+        (r#""a #b""#, "'a #b'\n"),
+        (r#"" a""#, "' a'\n"),
+        (r#""a\tb""#, "\"a\\tb\"\n"),
+        (r#""\u00e9""#, "é\n"),
+        (r#""say \"x\"""#, "say \"x\"\n"),
+        (r#""a\nb""#, "|-\n    a\n    b\n"),
+        (r#""a\tb\n\nc\n""#, "|\n    a\tb\n\n    c\n"),
+        (r#""\n a\n\n""#, "|4+\n\n     a\n\n"),
+        (r#""a \nb""#, "\"a \\nb\"\n"),
+        ("null", "null\n"),
+        ("true", "true\n"),
+        ("1.5", "1.5\n"),
+        ("{}", "{}\n"),
+        ("[]", "[]\n"),
+        (
+            r#"[{"fieldPath":"spec.color"},{"fieldPath":"spec.size"}]"#,
+            "- fieldPath: spec.color\n- fieldPath: spec.size\n",
+        ),
+        (
+            r#"{"a":{"b":[1,{"c":[2],"d":{"e":"x\ny"}}]},"f":[[3,4],[]],"g\nh":{"i":1},"true":["k\n"]}"#,
+            "a:\n    b:\n        - 1\n        - c:\n            - 2\n          d:\n            e: |-\n                x\n                y\nf:\n    - - 3\n      - 4\n    - []\n? |-\n    g\n    h\n:   i: 1\n\"true\":\n    - |\n      k\n",
+        ),
+        (
+            r#""word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word end""#,
+            "word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word end\n",
+        ),
+    ];
+    for (json, expected) in cases {
+        let tree: serde_json::Value = serde_json::from_str(json).expect(json);
+        let mut written = String::new();
+        write_node(&tree, &mut written);
+        assert_eq!(written, expected, "{json}");
+    }
 }

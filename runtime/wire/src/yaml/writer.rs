@@ -1,5 +1,7 @@
 //! Writes a tree as block YAML, laid out as go-yaml does.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::key_order;
@@ -10,7 +12,7 @@ use crate::go_format;
 const WIDTH: usize = 80;
 
 /// Keys longer than this need a question mark in front.
-const LONGEST_SIMPLE_KEY: usize = 128;
+pub(super) const LONGEST_SIMPLE_KEY: usize = 128;
 
 /// The tree as a document with a final newline.
 pub(super) fn write(tree: &Value) -> String {
@@ -167,8 +169,8 @@ impl Writer {
         let mut first = true;
         while let Some(c) = rest.next() {
             let next = rest.peek().copied();
-            if !is_printable(c) || matches!(c, '"' | '\\' | '\n' | '\u{2028}' | '\u{2029}') {
-                self.escape(c);
+            if is_escaped(c) {
+                self.put(&escaped(c));
                 spaces = false;
             } else if c == ' ' {
                 match fold {
@@ -188,35 +190,6 @@ impl Writer {
             first = false;
         }
         self.put("\"");
-    }
-
-    fn escape(&mut self, c: char) {
-        let short = match c {
-            '\0' => "\\0",
-            '\u{7}' => "\\a",
-            '\u{8}' => "\\b",
-            '\t' => "\\t",
-            '\n' => "\\n",
-            '\u{b}' => "\\v",
-            '\u{c}' => "\\f",
-            '\r' => "\\r",
-            '\u{1b}' => "\\e",
-            '"' => "\\\"",
-            '\\' => "\\\\",
-            '\u{85}' => "\\N",
-            '\u{a0}' => "\\_",
-            '\u{2028}' => "\\L",
-            '\u{2029}' => "\\P",
-            _ => "",
-        };
-        if !short.is_empty() {
-            return self.put(short);
-        }
-        match u32::from(c) {
-            code @ ..=0xFF => self.put(&format!("\\x{code:02X}")),
-            code @ ..=0xFFFF => self.put(&format!("\\u{code:04X}")),
-            code => self.put(&format!("\\U{code:08X}")),
-        }
     }
 
     /// Text with line breaks, line by line.
@@ -265,6 +238,50 @@ impl Writer {
         self.out.push(c);
         self.column += 1;
     }
+}
+
+/// Appends `text` in double quotes without these.
+pub(super) fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match is_escaped(c) {
+            true => out.push_str(&escaped(c)),
+            false => out.push(c),
+        }
+    }
+}
+
+/// True if the character is escaped in double quotes.
+fn is_escaped(c: char) -> bool {
+    !is_printable(c) || matches!(c, '"' | '\\' | '\n' | '\u{2028}' | '\u{2029}')
+}
+
+fn escaped(c: char) -> Cow<'static, str> {
+    let short = match c {
+        '\0' => "\\0",
+        '\u{7}' => "\\a",
+        '\u{8}' => "\\b",
+        '\t' => "\\t",
+        '\n' => "\\n",
+        '\u{b}' => "\\v",
+        '\u{c}' => "\\f",
+        '\r' => "\\r",
+        '\u{1b}' => "\\e",
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\u{85}' => "\\N",
+        '\u{a0}' => "\\_",
+        '\u{2028}' => "\\L",
+        '\u{2029}' => "\\P",
+        _ => "",
+    };
+    if !short.is_empty() {
+        return Cow::Borrowed(short);
+    }
+    Cow::Owned(match u32::from(c) {
+        code @ ..=0xFF => format!("\\x{code:02X}"),
+        code @ ..=0xFFFF => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    })
 }
 
 /// The text of a number: Go's, but for what is no number or has no end.
