@@ -93,6 +93,8 @@ impl Candidate {
                 // It counts from before the request.
                 Ok(Ok(true)) => renewed = Some(begun),
                 Ok(Ok(false)) => renewed = None,
+                // The server stops.
+                Ok(Err(LoopbackError::NotReady)) if shutdown.is_requested() => break,
                 Ok(Err(error)) => {
                     tracing::warn!(lease = self.name, %error, "the lease of the leader cannot be renewed")
                 }

@@ -14,7 +14,7 @@ use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 use planesmith_machinery::clock::Clock;
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
-use planesmith_server::stores::STORE_CLOSED;
+use planesmith_server::stores::{STORE_CLOSED, STORE_CLOSED_MEANWHILE};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -273,7 +273,7 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
     let body = to_bytes(response.into_body(), ANSWER_LIMIT).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let message = body.get("message").and_then(Value::as_str).unwrap_or_default();
-    if status == StatusCode::SERVICE_UNAVAILABLE && message == STORE_CLOSED {
+    if matches!(message, STORE_CLOSED | STORE_CLOSED_MEANWHILE) {
         return LoopbackError::NotReady;
     }
     LoopbackError::Refused {
@@ -319,6 +319,26 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+
+    #[tokio::test]
+    async fn requests_that_the_end_of_the_server_interrupts_are_not_refused() {
+        let answer = |status: StatusCode, message: &str| {
+            let body = serde_json::json!({"kind": "Status", "message": message}).to_string();
+            Response::builder()
+                .status(status)
+                .body(Body::from(body))
+                .expect("a response")
+        };
+        for (status, message) in [
+            (StatusCode::SERVICE_UNAVAILABLE, STORE_CLOSED),
+            (StatusCode::INTERNAL_SERVER_ERROR, STORE_CLOSED_MEANWHILE),
+        ] {
+            let error = refusal(Method::PUT, "/api/v1/nodes/a", answer(status, message)).await;
+            assert!(matches!(error, LoopbackError::NotReady), "{error}");
+        }
+        let error = refusal(Method::PUT, "/api/v1/nodes/a", answer(StatusCode::CONFLICT, "no")).await;
+        assert_eq!(error.status(), Some(StatusCode::CONFLICT));
+    }
 
     #[tokio::test]
     async fn a_lasting_conflict_is_reported() {

@@ -220,6 +220,8 @@ impl DefinitionController {
             Ok(()) => {}
             // Another writer was faster; its event follows.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
+            // The server stops.
+            Err(LoopbackError::NotReady) => drop(unfinished.insert(name)),
             Err(error) => {
                 tracing::warn!(definition = name, %error, "a definition cannot be processed; it is retried");
                 unfinished.insert(name);

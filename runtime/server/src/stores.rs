@@ -34,7 +34,7 @@ use open_stores::OpenStores;
 pub use crate::representation::{Decoded, StorageCodec};
 pub(crate) use attachments::Attachments;
 pub use derived::Derived;
-pub use failure::STORE_CLOSED;
+pub use failure::{STORE_CLOSED, STORE_CLOSED_MEANWHILE};
 pub(crate) use failure::{stale, store_failure};
 pub use indexer::row_of;
 pub(crate) use indexer::texts_at;

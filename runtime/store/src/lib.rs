@@ -72,4 +72,4 @@ pub use transformer::{
     ENCRYPTED, PlainValue, Preparation, Reason, TransformError, Transformer, Transformers, is_encrypted,
 };
 pub use watcher::{WatchError, WatchFrom, Watcher};
-pub use write::{Expect, Op, WriteError, WriteResult, Written};
+pub use write::{CLOSED_MEANWHILE, Expect, Op, WriteError, WriteResult, Written};

@@ -85,6 +85,9 @@ impl Written {
     }
 }
 
+/// The reason why the outcome of a write is unknown that was under way when the store was closed.
+pub const CLOSED_MEANWHILE: &str = "the store was closed";
+
 /// The reason that a write was not performed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum WriteError {

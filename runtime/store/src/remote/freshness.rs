@@ -25,6 +25,9 @@ pub enum Stale {
     /// The changes did not arrive in time.
     #[error("the newest state did not arrive in time, revision {0} is the newest here")]
     Late(Revision),
+    /// The store is closed.
+    #[error("the store is closed")]
+    Closed,
 }
 
 /// The request for the newest revision: one for all readers that wait for it.
@@ -38,7 +41,15 @@ pub(super) struct Flight {
 impl Remote {
     /// Waits until everything that was written before the call is visible, for `deadline` at most.
     pub(crate) async fn fresh(self: &Arc<Self>, deadline: Duration) -> Result<(), Stale> {
-        let fresh = tokio::time::timeout(deadline, self.catch_up()).await;
+        let mut closed = self.closed.subscribe();
+        let catch_up = async {
+            tokio::select! {
+                biased;
+                fresh = self.catch_up() => fresh,
+                _ = closed.wait_for(|closed| *closed) => Err(Stale::Closed),
+            }
+        };
+        let fresh = tokio::time::timeout(deadline, catch_up).await;
         fresh.unwrap_or_else(|_| Err(Stale::Late(self.content.revisions().visible())))
     }
 
@@ -46,7 +57,7 @@ impl Remote {
         let newest = self.newest().await?;
         match self.reach(newest).await {
             true => Ok(()),
-            false => Err(Stale::Late(self.content.revisions().visible())),
+            false => Err(Stale::Closed),
         }
     }
 
@@ -67,10 +78,9 @@ impl Remote {
         true
     }
 
-    async fn newest(self: &Arc<Self>) -> Result<Revision, BackendError> {
-        let closed = BackendError("the store is closed".into());
+    async fn newest(self: &Arc<Self>) -> Result<Revision, Stale> {
         if self.is_closed() {
-            return Err(closed);
+            return Err(Stale::Closed);
         }
         let (reply, answer) = oneshot::channel();
         {
@@ -80,7 +90,12 @@ impl Remote {
                 self.runtime.spawn(Arc::clone(self).answer_readers());
             }
         }
-        answer.await.unwrap_or(Err(closed))
+        match answer.await {
+            Ok(Ok(newest)) => Ok(newest),
+            // A backend whose connections are closed does not answer either.
+            Ok(Err(error)) if !self.is_closed() => Err(error.into()),
+            _ => Err(Stale::Closed),
+        }
     }
 
     /// Reads the newest revision until no reader waits for it.

@@ -7,7 +7,7 @@ use super::Remote;
 use crate::backend::{Refusal, StateWrite};
 use crate::committer::KEY_LIMIT;
 use crate::transformer::{Reason, TransformError};
-use crate::write::{Expect, Op, WriteError, WriteResult, Written};
+use crate::write::{CLOSED_MEANWHILE, Expect, Op, WriteError, WriteResult, Written};
 use crate::{Collection, Entry, Revision, Submission};
 
 /// Maximum time that an answer waits until the cache shows the write.
@@ -23,7 +23,7 @@ impl Remote {
             false => tokio::select! {
                 biased;
                 result = self.write(&collection, op) => result,
-                _ = closed.wait_for(|closed| *closed) => Err(WriteError::OutcomeUnknown("the store was closed".into())),
+                _ = closed.wait_for(|closed| *closed) => Err(WriteError::OutcomeUnknown(CLOSED_MEANWHILE.into())),
             },
         };
         // The caller may have been dropped.
