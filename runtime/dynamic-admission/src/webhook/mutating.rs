@@ -1,5 +1,6 @@
 //! The plugin that calls mutating webhooks, one after the other.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +17,8 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::patches::{apply_list, decode_patch};
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
 use planesmith_server::verbs::check_changed_kind;
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Webhook;
 use super::call::{Failure, call, remaining, timed_out};
@@ -181,9 +183,9 @@ impl Round<'_> {
             WebhookType::Mutating,
         )
         .await?;
-        let Some(patch) = patch_of(webhook, &decision)? else {
+        if !has_operations(webhook, &decision)? {
             return Ok(false);
-        };
+        }
         let (new, _) = documents;
         let patched = patched(webhook, &decision, new)?;
         let other = match &target.content {
@@ -198,7 +200,7 @@ impl Round<'_> {
             None => object.replace(target, patched),
         };
         let has_changed = replaced.map_err(Failure::Server)?;
-        self.annotate_patch(index, webhook, &patch, &decision.patch_type);
+        self.annotate_patch(index, webhook, &decision);
         Ok(has_changed)
     }
 
@@ -225,15 +227,21 @@ impl Round<'_> {
 
     fn annotate_mutation(&self, index: usize, webhook: &Webhook, mutated: bool) {
         self.annotate(index, "mutation.webhook.admission.k8s.io", Level::Metadata, || {
-            json!({"configuration": webhook.configuration, "webhook": webhook.name, "mutated": mutated}).to_string()
+            let mutated: &[u8] = if mutated { b"true" } else { b"false" };
+            annotation(&webhook.configuration, &webhook.name, &[("mutated", mutated)])
         });
     }
 
-    fn annotate_patch(&self, index: usize, webhook: &Webhook, patch: &Value, patch_type: &str) {
+    fn annotate_patch(&self, index: usize, webhook: &Webhook, decision: &Decision) {
         self.annotate(index, "patch.webhook.admission.k8s.io", Level::Request, || {
-            let value = json!({"configuration": webhook.configuration, "webhook": webhook.name, "patch": patch,
-                "patchType": patch_type});
-            value.to_string()
+            let mut patch_type = Vec::new();
+            json::encode_text(&decision.patch_type, &mut patch_type);
+            let patch = annotated_patch(&decision.patch);
+            annotation(
+                &webhook.configuration,
+                &webhook.name,
+                &[("patch", &patch), ("patchType", &patch_type)],
+            )
         });
     }
 
@@ -247,16 +255,50 @@ impl Round<'_> {
     }
 }
 
-/// Returns the patch of a decision; `None` without operations.
-fn patch_of(webhook: &Webhook, decision: &Decision) -> Result<Option<Value>, Failure> {
+/// Returns the value of an annotation about a webhook, with further members, whose values are JSON.
+fn annotation(configuration: &str, webhook: &str, members: &[(&str, &[u8])]) -> String {
+    let names = [("configuration", configuration), ("webhook", webhook)].map(|(member, name)| {
+        let mut value = Vec::new();
+        json::encode_text(name, &mut value);
+        (member, value)
+    });
+    let names = names.iter().map(|(member, value)| (*member, value.as_slice()));
+    let mut text = Vec::new();
+    json::encode_object(names.chain(members.iter().copied()), &mut text, |value, out| {
+        out.extend_from_slice(value);
+    });
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Returns a JSON patch as annotations have it: the members of operations are sorted, their values are as the webhook wrote
+/// them, without white space.
+fn annotated_patch(patch: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(patch.len());
+    let operations: Vec<Option<BTreeMap<String, &RawValue>>> = serde_json::from_slice(patch).unwrap_or_default();
+    json::encode_array(operations, &mut text, |operation, out| match operation {
+        None => out.extend_from_slice(b"null"),
+        Some(members) => {
+            let members = members.iter().map(|(name, value)| (name.as_str(), value));
+            json::encode_object(members, out, |value, out| {
+                if json::compact(value.get().as_bytes(), out).is_err() {
+                    out.extend_from_slice(b"null");
+                }
+            });
+        }
+    });
+    text
+}
+
+/// True if the patch of a decision has operations.
+fn has_operations(webhook: &Webhook, decision: &Decision) -> Result<bool, Failure> {
     if decision.patch.is_empty() {
-        return Ok(None);
+        return Ok(false);
     }
     let patch = decode_patch(&decision.patch).map_err(|why| {
         let why = format_args!("received undecodable patch in webhook response: {why}");
         Failure::call(webhook, 503, why)
     })?;
-    Ok(Some(patch).filter(|patch| patch.as_array().is_some_and(|operations| !operations.is_empty())))
+    Ok(patch.as_array().is_some_and(|operations| !operations.is_empty()))
 }
 
 /// Returns `document` as the patch of a decision changes it.
@@ -316,6 +358,7 @@ fn apply(patch: &[u8], document: &Value) -> ApiResult<Value> {
 mod tests {
     use planesmith_api_defs::core::v1::{ConfigMap, Secret};
     use planesmith_machinery::object::Resource as _;
+    use serde_json::json;
 
     use super::*;
 
@@ -374,6 +417,19 @@ mod tests {
         let why = "Internal error occurred: no kind \"Foo\" is registered for version \"v1\" in scheme \
                    \"pkg/api/legacyscheme/scheme.go:30\"";
         assert_eq!(problem("v1", "Foo"), Err((500, why.to_owned())));
+    }
+
+    #[test]
+    fn annotations_have_their_members_in_the_order_of_kube_apiserver() {
+        assert_eq!(
+            annotation("all", "a.example.com", &[("mutated", b"true")]),
+            r#"{"configuration":"all","webhook":"a.example.com","mutated":true}"#
+        );
+        let patch = r#"[ {"value": {"z": "<", "a": 1.0}, "path": "/x", "op": "add"}, null ]"#;
+        assert_eq!(
+            String::from_utf8(annotated_patch(patch.as_bytes())).expect("text"),
+            r#"[{"op":"add","path":"/x","value":{"z":"\u003c","a":1.0}},null]"#
+        );
     }
 
     #[test]
