@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use http::{Method, Uri};
 use percent_encoding::percent_decode_str;
+use planesmith_machinery::selector::FieldQuery;
 
 use super::Verb;
 use super::query::Query;
@@ -390,14 +391,13 @@ fn requests_watch(query: &str) -> bool {
     Query::new(query).flag("watch") == Some(true)
 }
 
-/// The exact name that a field selector requires, if it requires one.
+/// The exact name that a field selector requires, if it requires one: that of the first of several terms, in the order of their
+/// texts.
 fn selected_name(query: &str) -> Option<Box<str>> {
     let selector = Query::new(query).first("fieldSelector")?;
-    let name = selector.split(',').find_map(|term| {
-        let value = term.strip_prefix("metadata.name=")?;
-        Some(value.strip_prefix('=').unwrap_or(value))
-    })?;
-    let is_segment = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%', '\\']);
+    let selector = FieldQuery::parse(&selector).ok()?;
+    let name = selector.exact("metadata.name")?;
+    let is_segment = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%']);
     is_segment.then(|| name.into())
 }
 

@@ -92,6 +92,18 @@ fn reads_of_collections_may_be_watches_or_about_one_name() {
         "list /v1 ns= nodes",
     );
     check(
+        "GET /api/v1/nodes?fieldSelector=metadata.name%3Db,metadata.name%3D%3Da",
+        "list /v1 ns= nodes a",
+    );
+    check(
+        "GET /api/v1/nodes?fieldSelector=metadata.name%3Db,metadata.name%3Da&watch=1",
+        "watch /v1 ns= nodes a",
+    );
+    check(
+        "GET /api/v1/nodes?fieldSelector=metadata.name%3Da,b",
+        "list /v1 ns= nodes",
+    );
+    check(
         "GET /api/v1/nodes?fieldSelector=metadata.name%3Da/b",
         "list /v1 ns= nodes",
     );

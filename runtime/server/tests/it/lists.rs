@@ -138,6 +138,10 @@ async fn selectors_read_labels_and_fields() {
     assert_eq!(names("labelSelector=c%21%3Dred").await, ["b1"]);
     assert_eq!(names("fieldSelector=spec.colour%3Dblue").await, ["b1"]);
     assert_eq!(names("fieldSelector=metadata.name%3Dr2").await, ["r2"]);
+    let two_names = "fieldSelector=metadata.name%3Dr2,metadata.name%3Dr1";
+    assert_eq!(names(two_names).await, [""; 0]);
+    let everywhere = format!("/apis/test.example.com/v1/shelves?{two_names}");
+    assert_eq!(server.get(&everywhere).await.names(), [""; 0]);
     assert_eq!(names("fieldSelector=metadata.namespace%3Db").await, [""; 0]);
     assert_eq!(
         names("fieldSelector=spec.colour%3Dred,metadata.name%21%3Dr1").await,
