@@ -307,3 +307,40 @@ async fn answers_to_posted_bodies_of_subresources_are_transformed() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_slash_before_a_version_names_the_group_without_a_name() {
+    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home, &[]).await;
+    let map = json!({"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "a", "ownerReferences": [
+        {"apiVersion": "/v1", "kind": "ConfigMap", "name": "owner", "uid": "1"},
+    ]}});
+    let created = post(&connection, MAPS, &map).await.expect(201).unwrap().json().unwrap();
+    assert_eq!(created["apiVersion"], "v1");
+    assert_eq!(created["metadata"]["ownerReferences"][0]["apiVersion"], "/v1");
+    let one = format!("{MAPS}/b");
+    let body = r#"{"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": {"x": "y"}}"#;
+    let request = connection.request(Method::PATCH, &format!("{one}?fieldManager=me"));
+    let request = request.header("content-type", "application/apply-patch+yaml");
+    let applied = connection
+        .finish(request.body(bytes::Bytes::from(body).into()).unwrap())
+        .await
+        .unwrap();
+    let applied = applied.expect(201).unwrap().json().unwrap();
+    assert_eq!(applied["apiVersion"], "v1");
+    assert_eq!(applied["metadata"]["managedFields"][0]["apiVersion"], "v1");
+    let patched = merge(&connection, &one, &json!({"apiVersion": "/v1", "data": {"x": "z"}})).await;
+    assert_eq!(patched.expect(200).unwrap().json().unwrap()["apiVersion"], "v1");
+    let updated = connection.call(Method::PUT, &one, body.to_owned()).await.unwrap();
+    assert_eq!(updated.expect(200).unwrap().json().unwrap()["data"], json!({"x": "y"}));
+    let answer = post(&connection, MAPS, &json!({"apiVersion": "/v2", "kind": "ConfigMap"})).await;
+    assert!(
+        message(&answer).contains("no kind \"ConfigMap\" is registered for version \"v2\""),
+        "{}",
+        message(&answer)
+    );
+    let options = json!({"apiVersion": "/v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}).to_string();
+    let deleted = connection.call(Method::DELETE, &one, options).await.unwrap();
+    deleted.expect(200).unwrap();
+}

@@ -106,6 +106,15 @@ impl GroupVersion {
         }
     }
 
+    /// Returns `text`, an `apiVersion`, as clients receive it: `/v1` names the version `v1` of the group without a name.
+    #[must_use]
+    pub fn canonical(text: &str) -> &str {
+        match text.strip_prefix('/') {
+            Some(version) if !version.contains('/') => version,
+            _ => text,
+        }
+    }
+
     /// Returns the kind of this name in the group and version.
     pub fn with_kind(&self, kind: impl Into<Part>) -> GroupVersionKind {
         GroupVersionKind {
@@ -324,6 +333,16 @@ mod tests {
             assert_eq!(GroupVersion::parse(text).expect("legal").to_string(), text);
         }
         assert_eq!(GroupVersion::parse("/"), Ok(GroupVersion::default()));
+        for (text, canonical) in [
+            ("/v1", "v1"),
+            ("/", ""),
+            ("v1", "v1"),
+            ("apps/v1", "apps/v1"),
+            ("/a/b", "/a/b"),
+        ] {
+            assert_eq!(GroupVersion::canonical(text), canonical);
+        }
+        assert_eq!(GroupVersion::parse("/v1"), Ok(GroupVersion::new("", "v1")));
         let error = GroupVersion::parse("a/b/c").expect_err("two slashes");
         assert_eq!(error.to_string(), "unexpected GroupVersion string: a/b/c");
     }

@@ -25,7 +25,7 @@ use planesmith_machinery::resource::ResourceFacts;
 pub(crate) use self::answers::{Answers, not_a_list};
 pub use self::documents::check_changed_kind;
 pub(crate) use self::documents::{JSON_PATCH, MERGE_PATCH, PatchKind, PatchedVersion, SentDocuments, read_typed};
-pub(crate) use self::expected::{Expected, Mismatch, is_of_machinery};
+pub(crate) use self::expected::{Expected, Mismatch, canonical, is_of_machinery};
 pub(crate) use self::layout::{ItemStart, Layout, MetadataPlace, list_head, place_of_metadata};
 pub(crate) use self::scale_columns::ScaleColumns;
 pub(crate) use self::scales::{NOT_SET, Scales, replicas_at};

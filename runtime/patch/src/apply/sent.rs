@@ -55,7 +55,7 @@ impl Sent {
     ///
     /// 400 if one of the two checks fails.
     pub fn check(&self, api_version: &str, kind: &str) -> Result<(), ApiError> {
-        if self.text("apiVersion") != api_version || self.text("kind") != kind {
+        if GroupVersion::canonical(self.text("apiVersion")) != api_version || self.text("kind") != kind {
             return Err(ApiError::bad_request(format!("invalid object type: {}", self.kind())));
         }
         match self.document.pointer("/metadata/managedFields") {

@@ -62,6 +62,15 @@ pub(super) fn internal_type(group: &str, kind: &str) -> String {
     format!("{}.{kind}", package.unwrap_or("core"))
 }
 
+/// The kind and version that a document names, in their canonical form.
+pub(crate) fn canonical(mut sent: TypeMeta) -> TypeMeta {
+    let version = GroupVersion::canonical(&sent.api_version);
+    if version.len() < sent.api_version.len() {
+        sent.api_version = version.to_owned();
+    }
+    sent
+}
+
 /// True if a document is a Status, a list of versions or the options of a request, which are known beside the kinds of
 /// `version`, whatever that is.
 pub(crate) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {

@@ -23,7 +23,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Document, Format, Output, Target};
 use crate::options::{DeleteOptions, Propagation};
-use crate::representation::is_of_machinery;
+use crate::representation::{canonical, is_of_machinery};
 use crate::reservations::ReservationGuard;
 use crate::response;
 use crate::table;
@@ -123,6 +123,7 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
     let sent = json::type_meta(&json)
         .map_err(|error| refused(&format!("couldn't get version/kind; json parse error: {error}")))?;
     GroupVersion::parse(&sent.api_version).map_err(|error| refused(&error))?;
+    let sent = canonical(sent);
     if is_of_machinery(&sent, "meta.k8s.io/v1") {
         let why = format!(
             "converting (v1.{}) to (v1.DeleteOptions): unknown conversion",

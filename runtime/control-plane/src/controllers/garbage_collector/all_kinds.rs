@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use planesmith_machinery::group_version::GroupVersion;
 use serde_json::Value;
 
 use super::graph::ObjectId;
@@ -48,6 +49,7 @@ impl AllKinds {
 
     /// Returns the kind of this name in one of its versions.
     pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let api_version = GroupVersion::canonical(api_version);
         let stored = self.stored.named(api_version, kind).map(Arc::clone).map(Kind::Stored);
         stored.or_else(|| self.remote.named(api_version, kind).map(Arc::clone).map(Kind::Remote))
     }

@@ -6,11 +6,12 @@ use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::status::ApiError;
 use serde_json::Value as Tree;
 
-use crate::representation::expected::{Expected, Mismatch, version_of};
+use crate::representation::expected::{Expected, Mismatch, canonical, version_of};
 
 /// Checks the kind and version of a body, which are required. Another kind of the version is not unknown, but invalid.
 pub(super) fn check(sent: TypeMeta, json: &[u8], expected: Expected<'_>) -> Result<TypeMeta, Mismatch> {
     version_of(&sent)?;
+    let sent = canonical(sent);
     if sent.kind.is_empty() {
         return Err(missing_kind(json));
     }

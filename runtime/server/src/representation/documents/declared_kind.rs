@@ -10,7 +10,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use serde_json::Value as Tree;
 
 use super::PatchedVersion;
-use crate::representation::expected::{Expected, Mismatch, internal_type, is_of_machinery, version_of};
+use crate::representation::expected::{Expected, Mismatch, canonical, internal_type, is_of_machinery, version_of};
 
 /// Completes the kind and version of a body, and checks them.
 pub(super) fn check(
@@ -20,7 +20,7 @@ pub(super) fn check(
     scheme: &Scheme,
 ) -> Result<TypeMeta, Mismatch> {
     let version = version_of(&sent)?;
-    let sent = complete(sent, &version, expected);
+    let sent = complete(canonical(sent), &version, expected);
     check_complete(sent, json, expected, scheme)
 }
 
@@ -31,6 +31,7 @@ pub(super) fn check_patched(
     expected: Expected<'_>,
     scheme: &Scheme,
 ) -> Result<PatchedVersion, Mismatch> {
+    let sent = canonical(sent);
     if sent.api_version.is_empty() && (sent.kind.is_empty() || sent.kind == expected.kind) {
         return Ok(PatchedVersion::Internal);
     }
