@@ -452,3 +452,37 @@ async fn a_patch_can_turn_a_custom_object_into_one_of_a_defined_version() {
         .await;
     assert_eq!(created["apiVersion"], "kites.example.com/v1");
 }
+
+#[tokio::test]
+async fn managed_fields_that_a_webhook_breaks_are_those_of_before() {
+    const WARNING: &str = "299 - \".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: apiVersion must not be empty\"";
+    let setting = Setting::new().await;
+    setting.hook.on("/break.example.com", |_| {
+        let remove = |field: &str| json!({"op": "remove", "path": format!("/metadata/managedFields/0/{field}")});
+        patched(&json!(["apiVersion", "fieldsV1", "fieldsType"].map(remove)))
+    });
+    setting
+        .configure(MUTATING, "break", &[json!({"name": "break.example.com"})])
+        .await;
+    let with_data = |value: &str| {
+        let mut map = map("a");
+        map["data"] = json!({"x": value});
+        map
+    };
+    for (method, path, value, status) in [
+        (Method::POST, MAPS.to_owned(), "1", 201),
+        (Method::PUT, format!("{MAPS}/a"), "2", 200),
+    ] {
+        let path = format!("{path}?fieldManager=me");
+        let answer = setting.call(method, &path, &with_data(value)).await;
+        let answer = answer.expect(status).unwrap();
+        let warnings: Vec<_> = answer.headers.get_all("warning").iter().collect();
+        assert_eq!(warnings, [WARNING]);
+        let written = answer.json().unwrap();
+        let [entry] = &written["metadata"]["managedFields"].as_array().unwrap()[..] else {
+            panic!("one manager: {written}")
+        };
+        assert_eq!((&entry["manager"], &entry["apiVersion"]), (&json!("me"), &json!("v1")));
+        assert_eq!(entry["fieldsV1"], json!({"f:data": {".": {}, "f:x": {}}}));
+    }
+}

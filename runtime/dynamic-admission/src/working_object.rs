@@ -1,6 +1,6 @@
 //! The new object of a request while webhooks and policies change it.
 
-use planesmith_access::admission::Objects;
+use planesmith_access::admission::{Attributes, Objects};
 use planesmith_dynamic::custom::{AsCustom as _, read_document};
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::object::Object;
@@ -23,6 +23,7 @@ use crate::target::{Content, Target};
 #[derive(Debug)]
 pub struct WorkingObject<'o, 'a> {
     objects: &'o mut Objects<'a>,
+    attributes: &'o Attributes<'o>,
     environment: &'o Environment,
     /// The new object in the version of a target; `None` until it is needed.
     new: Option<InVersion>,
@@ -46,10 +47,11 @@ enum Changed {
 }
 
 impl<'o, 'a> WorkingObject<'o, 'a> {
-    /// Returns the objects of a request, for a server with `environment`.
-    pub fn new(objects: &'o mut Objects<'a>, environment: &'o Environment) -> Self {
+    /// Returns the objects of the request with `attributes`, for a server with `environment`.
+    pub fn new(objects: &'o mut Objects<'a>, attributes: &'o Attributes<'o>, environment: &'o Environment) -> Self {
         Self {
             objects,
+            attributes,
             environment,
             new: None,
             old: None,
@@ -192,6 +194,7 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
         };
         match changed {
             Changed::Object(object) => {
+                self.attributes.keep_managers(new);
                 let object = match object.resource() == new.resource() {
                     true => object,
                     false => convert(&*object, new.resource()).await?,

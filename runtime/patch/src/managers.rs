@@ -22,6 +22,7 @@ use crate::documents::{self, KindSchema};
 use crate::fields::{Ignored, PathElement, Set, compare};
 pub(crate) use entries::{Entries, Operation};
 
+pub use entries::check_managers;
 pub(crate) use manager::identifier;
 pub use manager::manager_name;
 pub(crate) use reconcile::reconcile;

@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use planesmith_machinery::go_format;
 use planesmith_machinery::group_version::GroupResource;
+use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -48,6 +49,9 @@ pub struct Attributes<'a> {
     pub annotations: &'a Annotations,
     /// Requests a second round of mutating plugins; `None` outside a chain.
     pub reinvocation: Option<&'a Reinvocation>,
+    /// The managed fields of the new object before other programs changed it; `None` if nobody restores them. See
+    /// [`Attributes::keep_managers`].
+    pub managers: Option<&'a OnceLock<Vec<ManagedFieldsEntry>>>,
 }
 
 impl<'a> Attributes<'a> {
@@ -68,6 +72,7 @@ impl<'a> Attributes<'a> {
             warn: &|_| {},
             annotations: &Annotations::OFF,
             reinvocation: None,
+            managers: None,
         }
     }
 
@@ -101,6 +106,14 @@ impl<'a> Attributes<'a> {
     pub fn reinvoke(&self) {
         if let Some(reinvocation) = self.reinvocation {
             reinvocation.wanted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the managed fields of the new object. A plugin that lets other programs change the object calls this before a change:
+    /// if the managed fields cannot be read after all plugins, the server restores those of the first call.
+    pub fn keep_managers(&self, new: &dyn Object) {
+        if let Some(managers) = self.managers {
+            managers.get_or_init(|| new.meta().managed_fields.clone());
         }
     }
 

@@ -100,7 +100,7 @@ impl Plugin for MutatingPolicies {
 impl Round<'_> {
     async fn run(mut self, active_policies: &[Arc<ActiveMutatingPolicy>], objects: &mut Objects<'_>) -> ApiResult<()> {
         let attributes = self.request.attributes;
-        let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.environment());
+        let mut object = WorkingObject::new(objects, attributes, self.plugin.sources.scheme.environment());
         let mut invocations = Vec::new();
         for active_policy in active_policies {
             self.select(active_policy, &object, &mut invocations).await;

@@ -90,7 +90,7 @@ impl Round<'_> {
         if self.number > 0 {
             attributes.with_state(|WebhookRounds(rounds)| rounds.begin_second(objects.new.as_deref()));
         }
-        let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.environment());
+        let mut object = WorkingObject::new(objects, attributes, self.plugin.sources.scheme.environment());
         for (index, webhook) in webhooks.iter().enumerate() {
             self.call_if_selected(index, webhook, &mut object).await?;
         }

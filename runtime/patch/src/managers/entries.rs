@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_wire::raw::FieldsV1;
 use planesmith_wire::sorting::sort_by;
@@ -137,6 +138,34 @@ fn identity<'e>(
     (operation, manager, subresource, version)
 }
 
+/// Checks that managed fields can be read.
+///
+/// # Errors
+///
+/// The first mistake, in the words of kube-apiserver.
+pub fn check_managers(entries: &[ManagedFieldsEntry]) -> Result<(), String> {
+    Entries::check_and_read(entries).map(drop)
+}
+
+/// Returns an entry as Go prints it.
+fn rendered(entry: &ManagedFieldsEntry) -> String {
+    let ManagedFieldsEntry {
+        manager,
+        operation,
+        api_version,
+        time,
+        fields_type,
+        fields_v1,
+        subresource,
+    } = entry;
+    let time = time.map_or_else(
+        || "<nil>".to_owned(),
+        |time| time.to_string().replace('T', " ").replace('Z', " +0000 UTC"),
+    );
+    let fields = fields_v1.as_ref().map_or("<nil>", FieldsV1::as_str);
+    format!("{{{manager} {operation} {api_version} {time} {fields_type} {fields} {subresource}}}")
+}
+
 /// The entries of one object; each manager has one entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entries<'a>(Vec<Entry<'a>>);
@@ -144,20 +173,40 @@ pub(crate) struct Entries<'a>(Vec<Entry<'a>>);
 impl<'a> Entries<'a> {
     /// Reads entries; `None` if one of them is malformed.
     pub(crate) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
+        Self::check_and_read(entries).ok()
+    }
+
+    /// Reads entries.
+    ///
+    /// # Errors
+    ///
+    /// The first mistake, in the words of kube-apiserver.
+    pub(crate) fn check_and_read(entries: &'a [ManagedFieldsEntry]) -> Result<Self, String> {
         let mut read = Self(Vec::with_capacity(entries.len() + 1));
         let mut indexes = HashMap::with_capacity(entries.len());
-        for entry in entries {
+        for (position, entry) in entries.iter().enumerate() {
             let operation = match entry.operation.as_str() {
                 "Apply" => Operation::Apply,
                 "Update" => Operation::Update,
-                _ => return None,
+                _ => return Err("operation must be `Apply` or `Update`".to_owned()),
             };
-            if entry.api_version.is_empty() || entry.fields_type != "FieldsV1" {
-                return None;
+            if entry.api_version.is_empty() {
+                return Err("apiVersion must not be empty".to_owned());
+            }
+            match entry.fields_type.as_str() {
+                "FieldsV1" => {}
+                "" => return Err(format!("missing fieldsType in managed fields entry {position}")),
+                other => {
+                    let other = quote(other);
+                    return Err(format!("invalid fieldsType {other} in managed fields entry {position}"));
+                }
             }
             let json = entry.fields_v1.as_ref().filter(|fields| !fields.is_null());
             let set = match json {
-                Some(json) => Set::from_json(json.as_str().as_bytes()).ok()?,
+                Some(json) => Set::from_json(json.as_str().as_bytes()).map_err(|why| {
+                    let entry = rendered(entry);
+                    format!("error decoding versioned set from {entry}: error decoding set: {why}")
+                })?,
                 None => Set::new(),
             };
             let identity = identity(operation, &entry.manager, &entry.api_version, &entry.subresource);
@@ -176,7 +225,7 @@ impl<'a> Entries<'a> {
                 None => read.0.push(entry),
             }
         }
-        Some(read)
+        Ok(read)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -491,3 +491,37 @@ fn a_field_sent_empty_again_changes_its_manager() {
         entries(&sent_empty)
     );
 }
+
+#[test]
+fn entries_that_cannot_be_read_are_explained() {
+    let entry = made_up("m", Some(1), r#"{"f:data":{}}"#);
+    assert_eq!(check_managers(&[entry.clone()]), Ok(()));
+    let problem = |change: fn(&mut ManagedFieldsEntry)| {
+        let mut broken = entry.clone();
+        change(&mut broken);
+        check_managers(&[entry.clone(), broken]).expect_err("it cannot be read")
+    };
+    assert_eq!(
+        problem(|entry| entry.operation.clear()),
+        "operation must be `Apply` or `Update`"
+    );
+    assert_eq!(
+        problem(|entry| entry.api_version.clear()),
+        "apiVersion must not be empty"
+    );
+    assert_eq!(
+        problem(|entry| entry.fields_type.clear()),
+        "missing fieldsType in managed fields entry 1"
+    );
+    assert_eq!(
+        problem(|entry| entry.fields_type = "v2".to_owned()),
+        r#"invalid fieldsType "v2" in managed fields entry 1"#
+    );
+    assert_eq!(
+        problem(|entry| entry.fields_v1 = Some(FieldsV1::from_compact(br#"{"x":{}}"#.to_vec()))),
+        format!(
+            "error decoding versioned set from {{m Update {VERSION} 1970-01-01 00:00:01 +0000 UTC FieldsV1 \
+             {{\"x\":{{}}}} }}: error decoding set: key must be 2 characters long:"
+        )
+    );
+}

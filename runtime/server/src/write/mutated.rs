@@ -1,8 +1,12 @@
 //! Fifth step: the mutating admission plugins have changed the object.
 
-use planesmith_access::admission::{Objects, Operation, Phase};
+use std::sync::OnceLock;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
+use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
+use planesmith_patch::managers::check_managers;
 
 use super::Write;
 use super::candidate::{Candidate, New, Purpose};
@@ -13,7 +17,8 @@ use crate::request::Stage;
 pub(crate) struct Mutated<P>(Candidate<P>);
 
 impl<P: Purpose> Working<P> {
-    /// Runs the mutating plugins, and then the check that the kind has of its own, if any.
+    /// Runs the mutating plugins, restores managed fields that they broke, and then runs the check that the kind has of its own,
+    /// if any.
     ///
     /// # Errors
     ///
@@ -32,15 +37,33 @@ impl<P: Purpose> Working<P> {
                 old,
             };
             let warn = |text: String| write.call.ctx.warnings.add(text);
-            let attributes = write.attributes(operation, &name, &warn);
+            let managers = OnceLock::new();
+            let attributes = Attributes {
+                managers: Some(&managers),
+                ..write.attributes(operation, &name, &warn)
+            };
             let mutate = chain.mutate(&attributes, &mut objects);
             write.call.ctx.timeline.wait(Stage::Admission, mutate).await?;
+            if let Some(before) = managers.into_inner() {
+                restore_managers(&mut **object, before, warn);
+            }
         }
         write.drop_repeated_owners(&mut **object, true);
         if let Some(check) = write.endpoint.write_check() {
             check.check(write.call, &**object, old).await?;
         }
         Ok(Mutated(candidate))
+    }
+}
+
+/// Restores the managed fields of before admission if plugins have left some that cannot be read, and warns of that.
+fn restore_managers(object: &mut dyn Object, before: Vec<ManagedFieldsEntry>, warn: impl Fn(String)) {
+    let managers = &mut object.meta_mut().managed_fields;
+    if let Err(why) = check_managers(managers) {
+        *managers = before;
+        warn(format!(
+            ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {why}"
+        ));
     }
 }
 
