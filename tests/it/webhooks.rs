@@ -486,3 +486,40 @@ async fn managed_fields_that_a_webhook_breaks_are_those_of_before() {
         assert_eq!(entry["fieldsV1"], json!({"f:data": {".": {}, "f:x": {}}}));
     }
 }
+
+#[tokio::test]
+async fn webhooks_change_the_options_of_connections() {
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    let setting = Setting::new().await;
+    setting.hook.on("/connect.example.com", |_| {
+        patched(&json!([
+            {"op": "add", "path": "/foo", "value": "test"},
+            {"op": "add", "path": "/container", "value": "other"},
+        ]))
+    });
+    setting.hook.on("/see.example.com", allowed);
+    let rules =
+        json!([{"operations": ["CONNECT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}]);
+    let mutating = json!({"name": "connect.example.com", "rules": rules});
+    setting.configure(MUTATING, "connect", &[mutating]).await;
+    let validating = json!({"name": "see.example.com", "rules": rules});
+    setting.configure(VALIDATING, "see", &[validating]).await;
+    let account = json!({"metadata": {"name": "default"}});
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let _may_exist = setting.call(Method::POST, accounts, &account).await;
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    setting.send(Method::POST, PODS, &pod, 201).await;
+    let path = format!("{PODS}/p/exec?command=ls&stdout=true");
+    let refused = setting.send(Method::POST, &path, &Value::Null, 400).await;
+    assert_eq!(refused["message"], "container other is not valid for pod p");
+    let calls = setting.hook.calls();
+    let objects: Vec<&Value> = calls.iter().map(|call| &call.request["object"]).collect();
+    let options = |container: &str| {
+        let mut options = json!({"kind": "PodExecOptions", "apiVersion": "v1", "stdout": true, "command": ["ls"]});
+        if !container.is_empty() {
+            options["container"] = json!(container);
+        }
+        options
+    };
+    assert_eq!(objects, [&options(""), &options("other")]);
+}

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::ApiResult;
 
-pub use attributes::{Attributes, Reinvocation};
+pub use attributes::{Attributes, ConnectOptions, Reinvocation};
 pub use chain::Chain;
 pub use lister::Lister;
 pub use namespace_lifecycle::{NamespaceLifecycle, NamespacePhase, Namespaces};

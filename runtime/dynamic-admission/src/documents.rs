@@ -31,7 +31,7 @@ impl Documents {
     pub async fn convert(request: &Request<'_>, objects: &Objects<'_>, target: &Target) -> ApiResult<Self> {
         if let Some(options) = request.attributes.connection {
             return Ok(Self {
-                new: json::to_value(options),
+                new: options.read(json::to_value),
                 old: Value::Null,
             });
         }

@@ -56,9 +56,12 @@ impl Target {
             content: Content::AsSent,
         };
         if let Some(options) = attributes.connection {
-            let meta = options.type_meta();
-            let meta = meta.map_or(("", ""), |meta| (meta.api_version, meta.kind));
-            return as_sent(parse_kind(meta.0, meta.1));
+            let kind = options.read(|options| {
+                let meta = options.type_meta();
+                let meta = meta.map_or(("", ""), |meta| (meta.api_version, meta.kind));
+                parse_kind(meta.0, meta.1)
+            });
+            return as_sent(kind);
         }
         if !attributes.subresource.is_empty()
             && matches!(

@@ -7,6 +7,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::Struct;
 use planesmith_machinery::{copy, defaulting, json};
 use planesmith_server::verbs::set_replicas;
 use serde_json::Value;
@@ -44,6 +45,8 @@ struct InVersion {
 enum Changed {
     Object(Box<dyn Object>),
     Replicas(i32),
+    /// The options of a connection, which are changed at once.
+    Options,
 }
 
 impl<'o, 'a> WorkingObject<'o, 'a> {
@@ -63,7 +66,7 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     pub fn labels(&self, request: &Request<'_>) -> ObjectLabels<'_> {
         let changed = self.new.as_ref().and_then(|new| match &new.changed {
             Some(Changed::Object(object)) => Some(&**object),
-            Some(Changed::Replicas(_)) | None => None,
+            Some(Changed::Replicas(_) | Changed::Options) | None => None,
         });
         let new = changed.or(self.objects.new.as_deref());
         ObjectLabels::of_both(request, new, self.objects.old)
@@ -93,7 +96,7 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
         if self.new.as_ref().is_none_or(|new| new.target != *target) {
             self.finish().await?;
             let document = match (request.attributes.connection, self.objects.new.as_deref()) {
-                (Some(options), _) => json::to_value(options),
+                (Some(options), _) => options.read(json::to_value),
                 (None, Some(new)) => document(new, target).await?,
                 (None, None) => Value::Null,
             };
@@ -124,9 +127,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     pub fn replace(&mut self, target: &Target, document: Value) -> ApiResult<bool> {
         let (document, changed) = match &target.content {
             Content::Version(version) => self.read(version.zero(), document)?,
-            Content::AsSent => match self.objects.new.as_deref() {
-                Some(new) => self.read(new.resource().zero(), document)?,
-                None => return Err(ApiError::internal("the options of a connection cannot be changed")),
+            Content::AsSent => match (self.objects.new.as_deref(), self.attributes.connection) {
+                (Some(new), _) => self.read(new.resource().zero(), document)?,
+                (None, Some(options)) => (options.change(|options| replace(options, &document))?, Changed::Options),
+                (None, None) => return Ok(false),
             },
             Content::Scale => {
                 let mut scale = Scale::default();
@@ -206,8 +210,18 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
                 Some(facts) => set_replicas(new, &facts, replicas),
                 None => Ok(()),
             },
+            Changed::Options => Ok(()),
         }
     }
+}
+
+/// Replaces `options` with those in `document`, and returns their own document: fields that the kind does not have are dropped.
+fn replace(options: &mut dyn Struct, document: &Value) -> ApiResult<Value> {
+    for field in options.facts().fields {
+        copy::reset_field(field.name, options);
+    }
+    json::from_value(document, options, json::Strictness::Lenient).map_err(ApiError::internal)?;
+    Ok(json::to_value(options))
 }
 
 /// Sets `target` to `object`, which is of the same version.

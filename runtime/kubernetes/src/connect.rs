@@ -17,8 +17,10 @@ mod streams;
 use std::sync::Arc;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use planesmith_server::discovery::{ServedKind, ServedSubresource};
-use planesmith_server::proxy::{Link, NameResolver, TrustError, client_tls};
+use planesmith_server::endpoint::Call;
+use planesmith_server::proxy::{Link, NameResolver, TrustError, client_tls, rest_of_path};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::Stores;
 
@@ -30,6 +32,22 @@ use self::service_proxy::ServiceProxy;
 use self::stored::Stored;
 use self::streams::{Stream, Streams};
 use crate::options::KubeletOptions;
+
+/// Characters that are percent-encoded in a path.
+const ENCODED_IN_PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// The longest time connecting to a pod may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -78,6 +96,42 @@ fn served(name: &'static str, kind: &'static str, verbs: Vec<Verb>, open_ended: 
     }
 }
 
+/// The decoded path in the options of a proxy.
+fn requested_path(call: &Call) -> String {
+    let path = rest_of_path(&call.parts);
+    percent_decode_str(&path).decode_utf8_lossy().into_owned()
+}
+
+/// The encoded path of a request at the target of a proxy: that of the client's request, unless a plugin has changed the path of
+/// the options to `path`.
+fn path_to_target(call: &Call, path: &str) -> String {
+    match path == requested_path(call) {
+        true => rest_of_path(&call.parts),
+        false => encoded_path(path),
+    }
+}
+
+/// Returns a path without `.`, `..` and empty segments, percent-encoded.
+fn encoded_path(path: &str) -> String {
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    let mut encoded = String::new();
+    for segment in segments {
+        encoded.push('/');
+        encoded.extend(utf8_percent_encode(segment, ENCODED_IN_PATH));
+    }
+    if path.ends_with('/') {
+        encoded.push('/');
+    }
+    encoded
+}
+
 /// The discovery entry of a proxy subresource.
 fn served_proxy(kind: &'static str) -> ServedSubresource {
     let verbs = vec![Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
@@ -87,6 +141,18 @@ fn served_proxy(kind: &'static str) -> ServedSubresource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_of_plugins_are_encoded() {
+        for (path, encoded) in [
+            ("", ""),
+            ("/", "/"),
+            ("a/../b c/", "/b%20c/"),
+            ("/x//./y?z", "/x/y%3Fz"),
+        ] {
+            assert_eq!(encoded_path(path), encoded);
+        }
+    }
 
     /// The defaults of the flags about kubelets.
     pub(super) fn kubelet_options() -> KubeletOptions {

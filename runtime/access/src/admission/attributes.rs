@@ -40,7 +40,7 @@ pub struct Attributes<'a> {
     /// for a connection.
     pub options: Option<&'a dyn Struct>,
     /// The options of a connection, such as a `PodExecOptions`; `None` for other operations.
-    pub connection: Option<&'a dyn Struct>,
+    pub connection: Option<&'a ConnectOptions>,
     /// The time at which the client stops waiting; `None` if it waits without limit.
     pub deadline: Option<Instant>,
     /// Adds a warning to the response.
@@ -153,6 +153,40 @@ impl<'a> Attributes<'a> {
             .into_iter()
             .find(|name| !name.is_empty())
             .unwrap_or("Unknown")
+    }
+}
+
+/// The options of a connection, such as a `PodExecOptions`, which mutating plugins can change.
+pub struct ConnectOptions(Mutex<Box<dyn Struct>>);
+
+impl ConnectOptions {
+    /// Returns the options that a client sent.
+    #[must_use]
+    pub fn new(options: impl Struct) -> Self {
+        Self(Mutex::new(Box::new(options)))
+    }
+
+    /// Calls `read` with the options.
+    pub fn read<R>(&self, read: impl FnOnce(&dyn Struct) -> R) -> R {
+        read(&**self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Calls `change` with the options.
+    pub fn change<R>(&self, change: impl FnOnce(&mut dyn Struct) -> R) -> R {
+        change(&mut **self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the options if they are of the type `O`.
+    #[must_use]
+    pub fn into_inner<O: Struct>(self) -> Option<O> {
+        let options: Box<dyn Any> = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        options.downcast().ok().map(|options| *options)
+    }
+}
+
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ConnectOptions").finish_non_exhaustive()
     }
 }
 

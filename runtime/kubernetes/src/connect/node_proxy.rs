@@ -9,10 +9,11 @@ use planesmith_api_defs::core::v1::NodeProxyOptions;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Destination, Link, LinkError, Target, forward, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, LinkError, Target, forward};
 
 use super::address::Address;
 use super::kubelets::Kubelets;
+use super::{path_to_target, requested_path};
 
 /// Passes requests on to the kubelet of a node, or to another port of the node.
 pub(super) struct NodeProxy {
@@ -26,10 +27,10 @@ impl NodeProxy {
         Self { kubelets, link }
     }
 
-    async fn target(&self, call: &Call) -> ApiResult<(Target, &Link)> {
+    async fn target(&self, call: &Call, path: String) -> ApiResult<(Target, &Link)> {
         let address = Address::parse(call.name(), "node")?;
         let mut target = self.kubelets.find(address.name)?;
-        target.path = rest_of_path(&call.parts);
+        target.path = path;
         call.parts.uri.query().unwrap_or_default().clone_into(&mut target.query);
         check(&target.destination, self.kubelets.link()).await?;
         if address.port.is_empty() || address.port == target.destination.port().to_string() {
@@ -58,10 +59,11 @@ impl Subresource for NodeProxy {
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             let options = NodeProxyOptions {
-                path: rest_of_path(&call.parts),
+                path: requested_path(call),
             };
-            endpoint.admit_connection(call, &options).await?;
-            let (target, link) = self.target(call).await?;
+            let options = endpoint.admit_connection(call, options).await?;
+            let path = path_to_target(call, &options.path);
+            let (target, link) = self.target(call, path).await?;
             forward(call, body, &target, link).await
         })
     }
@@ -130,7 +132,7 @@ mod tests {
                 format!("n:{port}"),
                 "n:1".to_owned(),
             ] {
-                let Err(refused) = proxy.target(&call(&name)).await else {
+                let Err(refused) = proxy.target(&call(&name), String::new()).await else {
                     panic!("{address} is reached as {name}");
                 };
                 assert_eq!(
@@ -144,7 +146,7 @@ mod tests {
             "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}],
         }});
         put::<Node>(&stores, &node).await;
-        let (target, _) = proxy.target(&call("n")).await.expect("another host");
+        let (target, _) = proxy.target(&call("n"), String::new()).await.expect("another host");
         assert_eq!(target.destination, Destination::of_object("192.0.2.1", 10250));
         assert!(listener.accept().now_or_never().is_none(), "the server dialled");
     }

@@ -10,10 +10,11 @@ use planesmith_api_defs::core::v1::{Pod, PodProxyOptions};
 use planesmith_machinery::status::ApiResult;
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable};
 
 use super::address::{Address, not_allowed};
 use super::stored::Stored;
+use super::{path_to_target, requested_path};
 
 /// Passes requests on to the address of a pod.
 pub(super) struct PodProxy {
@@ -26,7 +27,7 @@ impl PodProxy {
         Self { objects, link }
     }
 
-    fn target(&self, call: &Call) -> ApiResult<Target> {
+    fn target(&self, call: &Call, path: String) -> ApiResult<Target> {
         let address = Address::parse(call.name(), "pod")?;
         let pod: Pod = self.objects.get(call.namespace(), address.name)?;
         let ip = pod
@@ -47,7 +48,7 @@ impl PodProxy {
         Ok(Target {
             secure: address.secure,
             destination: Destination::of_object(ip, port),
-            path: rest_of_path(&call.parts),
+            path,
             query: call.parts.uri.query().unwrap_or_default().to_owned(),
         })
     }
@@ -61,10 +62,11 @@ impl Subresource for PodProxy {
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             let options = PodProxyOptions {
-                path: rest_of_path(&call.parts),
+                path: requested_path(call),
             };
-            endpoint.admit_connection(call, &options).await?;
-            forward(call, body, &self.target(call)?, &self.link).await
+            let options = endpoint.admit_connection(call, options).await?;
+            let path = path_to_target(call, &options.path);
+            forward(call, body, &self.target(call, path)?, &self.link).await
         })
     }
 }

@@ -11,10 +11,11 @@ use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable};
 
 use super::address::Address;
 use super::stored::Stored;
+use super::{path_to_target, requested_path};
 
 /// Passes requests on to an endpoint of a service.
 pub(super) struct ServiceProxy {
@@ -27,7 +28,7 @@ impl ServiceProxy {
         Self { objects, link }
     }
 
-    fn target(&self, call: &Call) -> ApiResult<Target> {
+    fn target(&self, call: &Call, path: String) -> ApiResult<Target> {
         let address = Address::parse(call.name(), "service")?;
         let port = self.port_name(call, address)?;
         let endpoints = self.objects.get::<Endpoints>(call.namespace(), address.name);
@@ -47,7 +48,7 @@ impl ServiceProxy {
         Ok(Target {
             secure: address.secure,
             destination,
-            path: rest_of_path(&call.parts),
+            path,
             query: call.parts.uri.query().unwrap_or_default().to_owned(),
         })
     }
@@ -118,10 +119,11 @@ impl Subresource for ServiceProxy {
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             let options = ServiceProxyOptions {
-                path: rest_of_path(&call.parts),
+                path: requested_path(call),
             };
-            endpoint.admit_connection(call, &options).await?;
-            forward(call, body, &self.target(call)?, &self.link).await
+            let options = endpoint.admit_connection(call, options).await?;
+            let path = path_to_target(call, &options.path);
+            forward(call, body, &self.target(call, path)?, &self.link).await
         })
     }
 }

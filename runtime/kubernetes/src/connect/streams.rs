@@ -10,7 +10,6 @@ use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPo
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::value::Struct;
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{LinkError, Target, tunnel};
@@ -111,12 +110,13 @@ enum Wishes {
 }
 
 impl Wishes {
-    fn as_struct(&self) -> &dyn Struct {
-        match self {
-            Wishes::Exec(options) => options,
-            Wishes::Attach(options) => options,
-            Wishes::PortForward(options) => options,
-        }
+    /// Returns the options as the admission plugins leave them.
+    async fn admitted(self, endpoint: &Endpoint, call: &Call) -> ApiResult<Self> {
+        Ok(match self {
+            Wishes::Exec(options) => Wishes::Exec(endpoint.admit_connection(call, options).await?),
+            Wishes::Attach(options) => Wishes::Attach(endpoint.admit_connection(call, options).await?),
+            Wishes::PortForward(options) => Wishes::PortForward(endpoint.admit_connection(call, options).await?),
+        })
     }
 
     /// Returns the streams of a command; `None` for ports.
@@ -231,7 +231,7 @@ impl Streams {
 
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
         let wishes = self.stream.wishes(Parameters(call.query()))?;
-        endpoint.admit_connection(call, wishes.as_struct()).await?;
+        let wishes = wishes.admitted(endpoint, call).await?;
         let authorizer = &*endpoint.stores().options().authorizer;
         authorize_create(authorizer, self.stream, call).await?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;

@@ -94,12 +94,12 @@ impl Endpoint {
         Ok(submission)
     }
 
-    /// Runs the admission plugins for a connection that `call` opens with `parameters`.
+    /// Runs the admission plugins for a connection that `call` opens with `parameters`, and returns these as the plugins left them.
     ///
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub async fn admit_connection(&self, call: &Call, parameters: &dyn Struct) -> ApiResult<()> {
+    pub async fn admit_connection<O: Struct>(&self, call: &Call, parameters: O) -> ApiResult<O> {
         let options = WriteOptions::for_create(Query::new(""))?;
         Write::new(self, call, &options, 0).admit_connection(parameters).await
     }

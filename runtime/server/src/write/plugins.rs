@@ -1,6 +1,6 @@
 //! Requests as admission plugins see them, and the plugins of requests without a new object.
 
-use planesmith_access::admission::{Attributes, Objects, Operation};
+use planesmith_access::admission::{Attributes, ConnectOptions, Objects, Operation};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::value::Struct;
@@ -25,18 +25,20 @@ impl Write<'_> {
         timeline.wait(Stage::Admission, validate).await
     }
 
-    /// Runs the plugins for a connection to the object in the path.
-    pub(crate) async fn admit_connection(&self, parameters: &dyn Struct) -> ApiResult<()> {
+    /// Runs the plugins for a connection to the object in the path, and returns its options as the plugins left them.
+    pub(crate) async fn admit_connection<O: Struct>(&self, options: O) -> ApiResult<O> {
         let chain = self.endpoint.stores().admission();
         let warn = |text: String| self.call.ctx.warnings.add(text);
+        let options = ConnectOptions::new(options);
         let attributes = Attributes {
             options: None,
-            connection: Some(parameters),
+            connection: Some(&options),
             ..self.attributes(Operation::Connect, self.call.name(), &warn)
         };
         let mut objects = Objects { new: None, old: None };
         chain.mutate(&attributes, &mut objects).await?;
-        chain.validate(&attributes, &objects).await
+        chain.validate(&attributes, &objects).await?;
+        Ok(options.into_inner().expect("plugins change fields, not the type"))
     }
 
     /// The attributes of this write for plugins; `name` is that of the object, as far as it has one.
