@@ -161,9 +161,9 @@ fn uid(entry: &Entry) -> String {
 
 /// Returns the object in its storage version; `None` if it cannot be read or its version is unknown.
 fn read(kind: &ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> {
-    let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+    let document: Value = serde_json::from_slice(entry.stored_bytes()).ok()?;
     let version = kind.defined_version(text(&document, "/apiVersion"))?;
-    custom::read(entry.bytes(), &version).ok()
+    custom::read(entry.stored_bytes(), &version).ok()
 }
 
 #[cfg(test)]

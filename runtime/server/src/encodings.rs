@@ -129,12 +129,12 @@ impl Encodings {
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        self.read(entry, entry.bytes(), &self.facts)
+        self.read(entry, entry.stored_bytes(), &self.facts)
     }
 
     /// The object of an entry that is stored in the endpoint's version, for readers of its table row alone.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        let json = self.representation.printed_part(entry.bytes());
+        let json = self.representation.printed_part(entry.stored_bytes());
         self.read(entry, &json, &self.facts)
     }
 
@@ -247,7 +247,7 @@ impl Encodings {
 
     fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
         let version = self.representation.ruling_version(&self.facts);
-        self.bare_meta(&*self.read(entry, entry.bytes(), &version)?)
+        self.bare_meta(&*self.read(entry, entry.stored_bytes(), &version)?)
     }
 
     /// The metadata of an object, as it is rendered alone.

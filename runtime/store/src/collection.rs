@@ -197,9 +197,10 @@ impl Collection {
         self.floor.fetch_max(revision.0, Ordering::AcqRel);
     }
 
-    /// Computes the rows of all entries anew, and their bytes where the kind's encoding has changed. Revisions stay, so
-    /// watchers notice nothing; the bytes in the backend stay until the next write. The result identifies the entries
-    /// that were adapted to the kind's current definition.
+    /// Computes the rows of all entries anew, and their bytes from the stored ones, whatever an earlier definition of the kind made of
+    /// these. Revisions stay, so watchers notice nothing; the bytes in the backend stay until the next write, and in memory beside
+    /// those of the entry if they encode another object. The result identifies the entries that were adapted to the kind's current
+    /// definition.
     pub fn reindex(&self, indexer: &Arc<dyn Indexer>) -> SchemaEpoch {
         let epoch = SchemaEpoch::next();
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
@@ -216,7 +217,7 @@ impl Collection {
                 Some((new, _)) => new,
                 None => reindexed(current),
             }?;
-            if current.stored_form() == StoredForm::Earlier {
+            if current.backend_form() == StoredForm::Earlier {
                 new.mark_stale();
             }
             *bytes = *bytes + new.bytes().len() - current.bytes().len();

@@ -248,6 +248,7 @@ impl Indexer for WordIndex {
         Decoded {
             draft: Draft::new(stored.to_vec(), GAP),
             form: StoredForm::Current,
+            adapted_from: None,
         }
     }
 }

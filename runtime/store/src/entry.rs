@@ -19,6 +19,8 @@ use crate::{Decoded, Indexer, Loaded, Revision, Row, RowRef, StoredForm, Transfo
 pub struct Entry {
     keyed_row: KeyedRow,
     revision: Revision,
+    /// Of an adapted entry the bytes for readers, the stored bytes, the offset of the revision in these, and the length of the
+    /// former; otherwise the bytes alone.
     bytes: Box<[u8]>,
     /// Milliseconds since 1970; 0 means that the entry does not expire.
     expires: u64,
@@ -30,6 +32,8 @@ pub struct Entry {
     gap: u32,
     /// A [`StoredForm`].
     form: AtomicU8,
+    /// True if the definition of the kind makes other bytes of the stored ones.
+    is_adapted: bool,
     encodings: Encodings,
 }
 
@@ -44,6 +48,9 @@ impl AsRef<[u8]> for SharedBytes {
 
 /// In place of an offset: half of the bytes of an `Option`.
 const NO_GAP: u32 = u32::MAX;
+
+/// Size of a number behind the bytes of an adapted entry.
+const NUMBER: usize = size_of::<u32>();
 
 /// An epoch: the entries of a collection were adapted to one definition of their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +75,42 @@ impl Entry {
             schema_epoch: AtomicU32::default(),
             encoded_length: AtomicU32::default(),
             form: AtomicU8::new(StoredForm::Current as u8),
+            is_adapted: false,
             encodings: Encodings::default(),
         }
+    }
+
+    /// The same entry, whose bytes the definition of the kind makes of the `stored` ones. Both are in one allocation, so that other
+    /// entries need no place for a second one.
+    fn adapted_from(self, stored: &Encoded) -> Self {
+        let Ok(length) = u32::try_from(self.bytes.len()) else {
+            return self;
+        };
+        let gap = stored.gap.unwrap_or(NO_GAP);
+        let parts: [&[u8]; 4] = [&self.bytes, &stored.bytes, &gap.to_le_bytes(), &length.to_le_bytes()];
+        Self {
+            bytes: parts.concat().into(),
+            is_adapted: true,
+            ..self
+        }
+    }
+
+    /// The number at the end of `bytes`, and the bytes before it.
+    fn split_number(bytes: &[u8]) -> (&[u8], u32) {
+        let (rest, number) = bytes.split_at(bytes.len() - NUMBER);
+        let number = number.try_into().map_or(0, u32::from_le_bytes);
+        (rest, number)
+    }
+
+    /// The bytes for readers, the stored ones, and the offset of the revision in the stored ones.
+    fn parts(&self) -> (&[u8], &[u8], Option<u32>) {
+        if !self.is_adapted {
+            return (&self.bytes, &self.bytes, self.gap());
+        }
+        let (rest, length) = Self::split_number(&self.bytes);
+        let (rest, gap) = Self::split_number(rest);
+        let (bytes, stored) = rest.split_at(length as usize);
+        (bytes, stored, Some(gap).filter(|gap| *gap != NO_GAP))
     }
 
     /// Returns the entry of a write, which replaces the state `previous`.
@@ -154,7 +195,11 @@ impl Entry {
                 return Self::sealed(key, revision, stored, 0, indexer, &error);
             }
         };
-        let Decoded { draft, form } = indexer.decode(key, &plain);
+        let Decoded {
+            draft,
+            form,
+            adapted_from,
+        } = indexer.decode(key, &plain);
         if form == StoredForm::Unreadable && is_encrypted(stored) {
             let stored = Encoded {
                 bytes: stored.to_vec(),
@@ -164,7 +209,11 @@ impl Entry {
         }
         let encoded = draft.fill(revision);
         let keyed_row = KeyedRow::new(key, indexer.row(key, &encoded.bytes).view());
-        Self::new(keyed_row, revision, encoded, 0).in_form(form.if_stale(is_stale))
+        let entry = Self::new(keyed_row, revision, encoded, 0).in_form(form.if_stale(is_stale));
+        match adapted_from {
+            Some(stored) => entry.adapted_from(&stored.fill(revision)),
+            None => entry,
+        }
     }
 
     /// Returns the entry of a value that cannot be opened: its bytes stay those of the backend.
@@ -232,28 +281,37 @@ impl Entry {
         Self::new(KeyedRow::new(key, row), Revision(0), Encoded { bytes, gap: None }, 0)
     }
 
-    /// The same state of the key in the form of `indexer`; `None` if that is the same. If `indexer` can read it, the
-    /// entry matches `epoch` afterwards.
+    /// The same state of the key in the form that `indexer` makes of the stored bytes; `None` if that is the same. If `indexer` can
+    /// read these, the entry matches `epoch` afterwards.
     pub(crate) fn reindexed(&self, indexer: &dyn Indexer, epoch: SchemaEpoch) -> Option<Self> {
         if is_encrypted(self.bytes()) {
             return None;
         }
-        let draft = indexer.reindexed(self.bytes());
+        let (_, stored, stored_gap) = self.parts();
+        let draft = indexer.reindexed(stored);
         let reached = draft.as_ref().map_or(0, |_| epoch.0);
-        let changed = draft.map(|draft| draft.fill(self.revision));
-        let changed = changed.filter(|encoded| encoded.bytes != self.bytes() || encoded.gap != self.gap());
-        let bytes = changed.as_ref().map_or(self.bytes(), |encoded| &encoded.bytes);
+        let filled = draft.map(|draft| draft.fill(self.revision));
+        let (bytes, gap) = match &filled {
+            Some(encoded) => (&*encoded.bytes, encoded.gap),
+            None => (stored, stored_gap),
+        };
         let row = indexer.row(self.key(), bytes);
-        if changed.is_none() && row.view() == self.row() {
+        if bytes == self.bytes() && gap == self.gap() && row.view() == self.row() {
             self.schema_epoch.store(reached, Ordering::Relaxed);
             return None;
         }
-        let encoded = changed.unwrap_or_else(|| Encoded {
-            bytes: self.bytes().to_vec(),
-            gap: self.gap(),
-        });
+        let stored = Encoded {
+            bytes: stored.to_vec(),
+            gap: stored_gap,
+        };
+        let form = self.backend_form();
         let keyed_row = KeyedRow::new(self.key(), row.view());
-        let new = Self::new(keyed_row, self.revision, encoded, self.expires).in_form(self.stored_form());
+        let new = |encoded| Self::new(keyed_row, self.revision, encoded, self.expires).in_form(form);
+        let new = match filled {
+            Some(encoded) if !indexer.is_same(&stored.bytes, &encoded.bytes) => new(encoded).adapted_from(&stored),
+            Some(encoded) => new(encoded),
+            None => new(stored),
+        };
         new.schema_epoch.store(reached, Ordering::Relaxed);
         Some(new)
     }
@@ -268,6 +326,11 @@ impl Entry {
     /// The bytes of the backend, compared with those of the entry.
     #[must_use]
     pub fn stored_form(&self) -> StoredForm {
+        self.backend_form().if_stale(self.is_adapted)
+    }
+
+    /// The same without regard to what the definition of the kind makes of the bytes.
+    pub(crate) fn backend_form(&self) -> StoredForm {
         StoredForm::of_code(self.form.load(Ordering::Acquire))
     }
 
@@ -297,7 +360,38 @@ impl Entry {
     /// The canonical encoding, revision inside.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match self.is_adapted {
+            false => &self.bytes,
+            true => self.parts().0,
+        }
+    }
+
+    /// The object as the backend stores it, in the canonical encoding: the same as [`Entry::bytes`], unless the definition of the
+    /// kind makes other bytes of it. An object is read from these, so that it follows from the present definition alone.
+    #[must_use]
+    pub fn stored_bytes(&self) -> &[u8] {
+        self.parts().1
+    }
+
+    /// The stored bytes with `revision` in the place of the entry's own.
+    #[must_use]
+    pub fn stored_bytes_at(&self, revision: Revision) -> Bytes {
+        let (_, stored, gap) = self.parts();
+        restamped(stored, gap, self.revision, revision).into_shared()
+    }
+
+    /// The stored bytes for longer than the borrow.
+    #[must_use]
+    pub fn to_stored_bytes(self: &Arc<Self>) -> Bytes {
+        match self.is_adapted {
+            false => self.to_bytes(),
+            true => Bytes::copy_from_slice(self.stored_bytes()),
+        }
+    }
+
+    /// Offset of the revision's digits in the stored bytes; `None` if these do not contain it.
+    pub(crate) fn stored_gap(&self) -> Option<u32> {
+        self.parts().2
     }
 
     /// The same bytes for longer than the borrow: they keep the entry in memory.
@@ -324,10 +418,22 @@ impl Entry {
         }
     }
 
-    /// The value that `values` stores for the entry; `None` if that is its bytes.
+    /// The stored bytes without the digits of the revision.
+    fn stored_without_revision(&self) -> Cow<'_, [u8]> {
+        match self.parts() {
+            (_, stored, Some(gap)) if self.is_adapted => {
+                let (head, tail) = stored.split_at(gap as usize);
+                Cow::Owned([head, &tail[self.revision.digits()..]].concat())
+            }
+            (_, stored, None) if self.is_adapted => Cow::Borrowed(stored),
+            _ => self.bytes_without_revision(),
+        }
+    }
+
+    /// The value that `values` stores for the entry; `None` if that is its stored bytes.
     pub(crate) fn sealed_by(&self, values: &Values, reason: Reason) -> Result<Option<Bytes>, TransformError> {
         match values.has_transformer() {
-            true => values.seal(self.key(), &self.bytes_without_revision(), reason),
+            true => values.seal(self.key(), &self.stored_without_revision(), reason),
             false => Ok(None),
         }
     }
@@ -433,6 +539,45 @@ mod tests {
     fn a_million_entries_with_their_counters_fit_96_megabytes() {
         // The allocator rounds 97 bytes up to 112.
         assert!(size_of::<Entry>() + 2 * size_of::<usize>() <= 96);
+    }
+
+    /// Makes capitals of words, or leaves them as they are.
+    struct Capitals(bool);
+
+    impl Indexer for Capitals {
+        fn row(&self, _: &str, bytes: &[u8]) -> Row {
+            Row::new([], [std::str::from_utf8(bytes).expect("text")])
+        }
+
+        fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
+            self.0.then(|| {
+                let text = std::str::from_utf8(bytes).expect("text");
+                let (word, _) = text.split_once(' ').expect("a word before the revision");
+                let gap = word.len() + 1;
+                Draft::new(format!("{} ", word.to_uppercase()).into_bytes(), gap)
+            })
+        }
+    }
+
+    #[test]
+    fn an_adapted_entry_keeps_the_stored_bytes_and_returns_to_them() {
+        let draft = Draft::new(b"word ".to_vec(), 5);
+        let stored = Entry::written("/a", (draft, &Row::default()), Revision(7), 0, None);
+        let reindexed = |entry: &Entry, is_loud| entry.reindexed(&Capitals(is_loud), SchemaEpoch::next());
+
+        let loud = reindexed(&stored, true).expect("other bytes");
+        assert_eq!((loud.bytes(), loud.stored_bytes()), (&b"WORD 7"[..], &b"word 7"[..]));
+        assert_eq!(loud.row().field(0), Some("WORD 7"));
+        assert_eq!(loud.stored_form(), StoredForm::Earlier, "a write stores other bytes");
+        assert_eq!(loud.bytes_at(Revision(10)), "WORD 10");
+        assert_eq!(loud.stored_bytes_at(Revision(10)), "word 10");
+        assert_eq!(&*loud.stored_without_revision(), b"word ");
+        assert!(reindexed(&loud, true).is_none(), "the same bytes");
+
+        let quiet = reindexed(&loud, false).expect("other bytes");
+        assert_eq!((quiet.bytes(), quiet.stored_bytes()), (&b"word 7"[..], &b"word 7"[..]));
+        assert_eq!(quiet.stored_form(), StoredForm::Current);
+        assert_eq!(quiet.bytes.len(), "word 7".len(), "equal bytes are kept once");
     }
 
     #[test]

@@ -168,7 +168,11 @@ pub trait Indexer: Send + Sync {
             Loaded::Converted(draft) => (draft, StoredForm::OtherVersion),
             Loaded::Unreadable => (as_stored(), StoredForm::Unreadable),
         };
-        Decoded { draft, form }
+        Decoded {
+            draft,
+            form,
+            adapted_from: None,
+        }
     }
 
     /// The bytes that a backend in which others write stores for `draft`; [`Indexer::decode`] returns the same draft for
@@ -178,9 +182,15 @@ pub trait Indexer: Send + Sync {
         Bytes::copy_from_slice(draft.bytes())
     }
 
-    /// The object that `bytes` encode, in its kind's current definition; `None` if a kind never changes.
+    /// The object that the stored `bytes` encode, in its kind's current definition; `None` if a kind never changes.
     fn reindexed(&self, _bytes: &[u8]) -> Option<Draft> {
         None
+    }
+
+    /// True if the `reindexed` bytes encode the same object as the `stored` ones, of which they were made: then these are not kept
+    /// beside them. Called only where something was changed. Default: equality.
+    fn is_same(&self, stored: &[u8], reindexed: &[u8]) -> bool {
+        stored == reindexed
     }
 }
 
@@ -191,6 +201,8 @@ pub struct Decoded {
     pub draft: Draft,
     /// [`StoredForm::Current`] if the stored bytes are those that [`Indexer::encode`] returns for the object.
     pub form: StoredForm,
+    /// The stored object in the canonical encoding, if the definition of the kind makes another object of it.
+    pub adapted_from: Option<Draft>,
 }
 
 /// The bytes of the backend, compared with those of the entry.
@@ -199,8 +211,8 @@ pub enum StoredForm {
     /// The same bytes.
     #[default]
     Current,
-    /// The same object in the encoding of an earlier program, or encrypted with an earlier key. The next write replaces it, even
-    /// one that changes nothing.
+    /// The same object in the encoding of an earlier program, or encrypted with an earlier key, or before its kind's definition
+    /// removed fields and set defaults. The next write replaces it, even one that changes nothing.
     Earlier,
     /// The object in another version of its kind, until a write replaces it.
     OtherVersion,

@@ -4,7 +4,7 @@ use axum::body::{Body, to_bytes};
 use http::Request;
 use planesmith_access::authentication::Chain;
 use planesmith_access::authorization::AlwaysAllow;
-use planesmith_dynamic::custom::{Checks, CustomKind, CustomObject};
+use planesmith_dynamic::custom::{Checks, CustomKind, CustomObject, Unchecked};
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::scheme::Scheme;
@@ -59,16 +59,32 @@ fn definition(number: usize) -> Value {
     })
 }
 
-async fn send(server: &PreparedServer, request: Request<Body>) -> u16 {
+async fn answer(server: &PreparedServer, request: Request<Body>) -> (u16, Value) {
     let response = server.front().serve(request, Arc::new(Connection::default())).await;
     let code = response.status().as_u16();
-    to_bytes(response.into_body(), 1 << 20).await.unwrap();
-    code
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (code, serde_json::from_slice(&body).unwrap_or_default())
 }
 
-#[tokio::test]
-async fn facts_go_with_their_definition_and_the_requests_for_it() {
-    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+async fn send(server: &PreparedServer, request: Request<Body>) -> u16 {
+    answer(server, request).await.0
+}
+
+fn request(method: &str, path: &str, body: &Value) -> Request<Body> {
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header("content-type", "application/json");
+    request.body(body.to_string().into()).unwrap()
+}
+
+/// A server of definitions with an empty store.
+fn serving(checks: fn() -> Arc<dyn Checks>) -> (Definitions, PreparedServer, OpenApi) {
+    serving_from(
+        Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap(),
+        checks,
+    )
+}
+
+fn serving_from(storage: Storage, checks: fn() -> Arc<dyn Checks>) -> (Definitions, PreparedServer, OpenApi) {
     let stores = Stores::new(storage.clone(), Arc::new(Scheme::new()));
     let of_definitions = ResourceFacts::defined(vec![CustomKind::FACTS], 0).remove(0);
     let store = Arc::new(ResourceStore::with_versions(&storage, &of_definitions, &Scheme::new()));
@@ -82,12 +98,84 @@ async fn facts_go_with_their_definition_and_the_requests_for_it() {
         &stores,
         &store,
         CustomResources::of(&mut server),
-        KnownFacts::new(Counted::checks),
+        KnownFacts::new(checks),
         (&openapi, templates),
     );
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));
     let mut server = config.complete().unwrap().prepare(server).unwrap();
     server.set_installed();
+    (definitions, server, openapi)
+}
+
+/// A definition of rocks whose `spec` has `properties`.
+fn rocks(properties: &Value) -> Value {
+    let mut definition = definition(0);
+    let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    schema["properties"]["spec"]["properties"] = properties.clone();
+    definition
+}
+
+const ROCKS: &str = "/apis/g0.example.com/v1/rocks";
+
+fn rock(spec: &Value) -> Value {
+    json!({"apiVersion": "g0.example.com/v1", "kind": "Rock", "metadata": {"name": "a"}, "spec": spec})
+}
+
+/// The `spec` of the rock, in an answer to a GET and in a list.
+async fn spec(server: &PreparedServer) -> Value {
+    let (_, one) = answer(server, request("GET", &format!("{ROCKS}/a"), &Value::Null)).await;
+    let (_, all) = answer(server, request("GET", ROCKS, &Value::Null)).await;
+    assert_eq!(one["spec"], all["items"][0]["spec"]);
+    one["spec"].clone()
+}
+
+fn unchecked() -> Arc<dyn Checks> {
+    Arc::new(Unchecked)
+}
+
+#[tokio::test]
+async fn answers_follow_from_the_stored_object_and_the_present_schema_alone() {
+    let text = json!({"type": "string"});
+    let (a, ax) = (json!({"a": text}), json!({"a": text, "x": text}));
+    let with_default = json!({"a": text, "x": text, "c": {"type": "string", "default": "C"}});
+    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+    let (definitions, server, _) = serving_from(storage.clone(), unchecked);
+    definitions.serve(&rocks(&ax));
+    let created = send(&server, request("POST", ROCKS, &rock(&json!({"a": "1", "x": "2"})))).await;
+    assert_eq!(created, 201);
+    for (properties, expected) in [
+        (&a, json!({"a": "1"})),
+        (&ax, json!({"a": "1", "x": "2"})),
+        (&with_default, json!({"a": "1", "c": "C", "x": "2"})),
+        (&a, json!({"a": "1"})),
+        (&ax, json!({"a": "1", "x": "2"})),
+        (&with_default, json!({"a": "1", "c": "C", "x": "2"})),
+    ] {
+        definitions.serve(&rocks(properties));
+        assert_eq!(spec(&server).await, expected);
+        // A server that starts now says the same.
+        let (others, other, _) = serving_from(storage.clone(), unchecked);
+        others.serve(&rocks(properties));
+        assert_eq!(spec(&other).await, expected);
+        definitions.serve(&rocks(&json!({})));
+    }
+    // A write reads and keeps the field that the schema has again.
+    definitions.serve(&rocks(&ax));
+    let patch = Request::patch(format!("{ROCKS}/a")).header("content-type", "application/merge-patch+json");
+    let patch = patch.body(json!({"spec": {"a": "3"}}).to_string().into()).unwrap();
+    assert_eq!(send(&server, patch).await, 200);
+    assert_eq!(spec(&server).await, json!({"a": "3", "x": "2"}));
+    // A write under a schema without the field stores the object without it, even if it changes nothing else.
+    definitions.serve(&rocks(&a));
+    let (_, shown) = answer(&server, request("GET", &format!("{ROCKS}/a"), &Value::Null)).await;
+    assert_eq!(send(&server, request("PUT", &format!("{ROCKS}/a"), &shown)).await, 200);
+    definitions.serve(&rocks(&ax));
+    assert_eq!(spec(&server).await, json!({"a": "3"}));
+}
+
+#[tokio::test]
+async fn facts_go_with_their_definition_and_the_requests_for_it() {
+    let (definitions, server, openapi) = serving(Counted::checks);
     for round in 0..3 {
         for number in 5 * round..5 * round + 5 {
             let definition = definition(number);

@@ -56,7 +56,9 @@ impl<'a> Subject<'a> {
     pub(crate) fn object(self, encodings: &Encodings) -> ApiResult<ObjectRef<'a>> {
         match self {
             Subject::Entry(entry) => encodings.object_of(entry).map(ObjectRef::Owned),
-            Subject::Former(entry, revision) => encodings.object(&entry.bytes_at(revision)).map(ObjectRef::Owned),
+            Subject::Former(entry, revision) => {
+                encodings.object(&entry.stored_bytes_at(revision)).map(ObjectRef::Owned)
+            }
             Subject::Object(object) => Ok(ObjectRef::Borrowed(object)),
         }
     }
@@ -77,8 +79,8 @@ impl<'a> Subject<'a> {
             return Ok(None);
         }
         match self {
-            Subject::Entry(entry) => encodings.stored(entry.bytes()),
-            Subject::Former(entry, revision) => encodings.stored(&entry.bytes_at(revision)),
+            Subject::Entry(entry) => encodings.stored(entry.stored_bytes()),
+            Subject::Former(entry, revision) => encodings.stored(&entry.stored_bytes_at(revision)),
             Subject::Object(object) => conversion::try_convert(object, &printed),
         }
         .map(Some)

@@ -45,7 +45,7 @@ impl Endpoint {
             }
         }
         for batch in batches(&missing, |index| entries[index].bytes().len()) {
-            let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].to_bytes()).collect();
+            let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].to_stored_bytes()).collect();
             let objects = custom::read_all(&stored, self.kind()).await?;
             for (index, object) in batch.iter().zip(objects) {
                 let json: Bytes = json::to_vec(&object).into();
@@ -112,7 +112,7 @@ impl Endpoint {
             return Ok(Box::new(object));
         }
         let size = entry.bytes().len();
-        let read = || self.encodings().object(entry.bytes());
+        let read = || self.encodings().object(entry.stored_bytes());
         self.run(call, size, Cost::of_json(size), read).await?
     }
 
@@ -130,7 +130,7 @@ impl Endpoint {
 
     /// The converter's result for one entry that needs a conversion.
     async fn converted_by_webhook(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
-        let mut objects = custom::read_all(&[Bytes::copy_from_slice(entry.bytes())], self.kind()).await?;
+        let mut objects = custom::read_all(&[Bytes::copy_from_slice(entry.stored_bytes())], self.kind()).await?;
         Ok(objects.pop())
     }
 

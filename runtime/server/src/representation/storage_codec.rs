@@ -17,6 +17,7 @@ use planesmith_store::StoredForm;
 pub(crate) use self::resource_version::{with_gap, without_gap};
 use super::declared_objects::DeclaredObjects;
 use super::stored_documents::StoredDocuments;
+use super::stored_objects::StoredObjects;
 
 /// Translates stored bytes of one kind, as kube-apiserver writes them, to canonical bytes and back.
 ///
@@ -29,9 +30,8 @@ pub struct StorageCodec {
 
 /// The translation of the stored bytes of one kind.
 pub(crate) trait StorageEncoding: Debug + Send + Sync {
-    /// The canonical bytes of an object, and true if it is stored in another version than [`Self::encode`] writes; `None` if
-    /// the bytes do not encode an object of the kind.
-    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)>;
+    /// The canonical bytes of an object; `None` if the bytes do not encode an object of the kind.
+    fn decode(&self, stored: &[u8]) -> Option<Read>;
 
     /// The bytes to store for an object in canonical bytes with the digits of its revision at `gap`.
     ///
@@ -39,6 +39,16 @@ pub(crate) trait StorageEncoding: Debug + Send + Sync {
     ///
     /// 500 when the bytes do not encode an object of the kind.
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>>;
+}
+
+/// An object as it was read from stored bytes.
+#[derive(Debug)]
+pub(crate) struct Read {
+    canonical: json::Encoded,
+    /// The stored object, if the definition of the kind makes another one of it.
+    adapted_from: Option<json::Encoded>,
+    /// True if it is stored in another version than [`StorageEncoding::encode`] writes.
+    is_other_version: bool,
 }
 
 /// The translation for a declared kind: in the version and the encoding in which kube-apiserver stores it.
@@ -57,6 +67,8 @@ pub struct Decoded {
     pub canonical: json::Encoded,
     /// The stored bytes, compared with those that a write of the object would store.
     pub form: StoredForm,
+    /// The canonical bytes of the stored object, if the definition of its kind makes another object of it.
+    pub adapted_from: Option<json::Encoded>,
 }
 
 impl StorageCodec {
@@ -73,13 +85,21 @@ impl StorageCodec {
     /// of the kind. Objects of custom kinds keep the version in which they are stored.
     #[must_use]
     pub fn decode(&self, stored: &[u8]) -> Option<Decoded> {
-        let (canonical, is_other_version) = self.encoding.decode(stored)?;
+        let Read {
+            canonical,
+            adapted_from,
+            is_other_version,
+        } = self.encoding.decode(stored)?;
         let form = match self.encode(&canonical) {
             _ if is_other_version => StoredForm::OtherVersion,
             Ok(written) if written == stored => StoredForm::Current,
             _ => StoredForm::Earlier,
         };
-        Some(Decoded { canonical, form })
+        Some(Decoded {
+            canonical,
+            form,
+            adapted_from,
+        })
     }
 
     /// Returns the bytes to store for an object in canonical bytes without the digits of its revision.
@@ -98,9 +118,18 @@ impl StorageCodec {
 }
 
 impl StorageEncoding for StoredDocuments {
-    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)> {
-        let canonical = with_gap(stored)?;
-        Some((self.adapted(&canonical.bytes).unwrap_or(canonical), false))
+    fn decode(&self, stored: &[u8]) -> Option<Read> {
+        let stored = with_gap(stored)?;
+        let (canonical, adapted_from) = match self.adapted(&stored.bytes) {
+            None => (stored, None),
+            Some(adapted) if self.is_same(&stored.bytes, &adapted.bytes) => (adapted, None),
+            Some(adapted) => (adapted, Some(stored)),
+        };
+        Some(Read {
+            canonical,
+            adapted_from,
+            is_other_version: false,
+        })
     }
 
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
@@ -109,10 +138,14 @@ impl StorageEncoding for StoredDocuments {
 }
 
 impl StorageEncoding for DeclaredEncoding {
-    fn decode(&self, stored: &[u8]) -> Option<(json::Encoded, bool)> {
+    fn decode(&self, stored: &[u8]) -> Option<Read> {
         let (object, version) = self.objects.read_encoded(stored).ok()?;
         let is_other_version = *version != *self.target();
-        Some((json::encode_for_storage(&*object), is_other_version))
+        Some(Read {
+            canonical: json::encode_for_storage(&*object),
+            adapted_from: None,
+            is_other_version,
+        })
     }
 
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {

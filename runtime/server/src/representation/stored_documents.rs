@@ -6,6 +6,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Draft, Loaded};
+use serde_json::Value as Tree;
 
 use super::stored_objects::StoredObjects;
 
@@ -64,4 +65,20 @@ impl StoredObjects for StoredDocuments {
         let encoded = self.adapted(bytes)?;
         Some(Draft::new(encoded.bytes, encoded.gap))
     }
+
+    fn is_same(&self, stored: &[u8], reindexed: &[u8]) -> bool {
+        stored == reindexed || is_same_document(stored, reindexed)
+    }
+}
+
+/// True if two documents differ in their layout and their resourceVersion at most.
+pub(super) fn is_same_document(one: &[u8], other: &[u8]) -> bool {
+    let read = |bytes: &[u8]| {
+        let mut tree: Tree = serde_json::from_slice(bytes).ok()?;
+        tree.pointer_mut("/metadata")
+            .and_then(Tree::as_object_mut)?
+            .remove("resourceVersion");
+        Some(tree)
+    };
+    read(one).is_some_and(|one| Some(one) == read(other))
 }

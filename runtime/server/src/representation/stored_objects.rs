@@ -63,6 +63,11 @@ pub(crate) trait StoredObjects: Debug + Send + Sync {
 
     /// The encoding of an object for the current definition of its kind; `None` if the stored one counts.
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft>;
+
+    /// True if both encode the same object, of whatever revision.
+    fn is_same(&self, stored: &[u8], reindexed: &[u8]) -> bool {
+        stored == reindexed
+    }
 }
 
 impl Storing for Declared {

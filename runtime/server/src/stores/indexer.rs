@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::value::{self, View};
@@ -100,15 +101,25 @@ impl Indexer for JsonIndexer {
 
     fn decode(&self, key: &str, stored: &Bytes) -> Decoded {
         let decoded = self.codec.as_ref().and_then(|codec| codec.decode(stored));
-        let Some(super::Decoded { canonical, form }) = decoded else {
+        let Some(super::Decoded {
+            canonical,
+            form,
+            adapted_from,
+        }) = decoded
+        else {
             tracing::error!(kind = %self.hub.kind, key, "an object in the store cannot be read");
             return Decoded {
                 draft: Draft::gapless(stored.to_vec()),
                 form: StoredForm::Unreadable,
+                adapted_from: None,
             };
         };
-        let draft = Draft::new(canonical.bytes, canonical.gap);
-        Decoded { draft, form }
+        let draft = |encoded: json::Encoded| Draft::new(encoded.bytes, encoded.gap);
+        Decoded {
+            draft: draft(canonical),
+            form,
+            adapted_from: adapted_from.map(draft),
+        }
     }
 
     fn encode(&self, key: &str, draft: &Draft) -> Bytes {
@@ -126,6 +137,10 @@ impl Indexer for JsonIndexer {
 
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
         self.objects.reindexed(bytes)
+    }
+
+    fn is_same(&self, stored: &[u8], reindexed: &[u8]) -> bool {
+        self.objects.is_same(stored, reindexed)
     }
 }
 

@@ -132,7 +132,11 @@ impl Write<'_> {
         if self.endpoint.needs_converter(entry) {
             return self.endpoint.object_of(self.call, entry).await;
         }
-        let read = || self.endpoint.store().decode_as(entry.bytes(), &self.working_kind());
+        let read = || {
+            self.endpoint
+                .store()
+                .decode_as(entry.stored_bytes(), &self.working_kind())
+        };
         self.in_turn(size, read).await
     }
 

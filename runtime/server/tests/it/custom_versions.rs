@@ -94,7 +94,12 @@ const SCALE: SubresourceFacts = SubresourceFacts {
 };
 
 /// A version of the kind with the given properties of its spec.
-fn version(version: &'static str, selectable: &'static [Text], spec: &Value, extra: &Value) -> CustomVersion {
+pub(crate) fn version(
+    version: &'static str,
+    selectable: &'static [Text],
+    spec: &Value,
+    extra: &Value,
+) -> CustomVersion {
     let table = ResourceTable {
         group: Cow::Borrowed("custom.example.com"),
         version: Cow::Borrowed(version),
@@ -121,7 +126,7 @@ fn version(version: &'static str, selectable: &'static [Text], spec: &Value, ext
 }
 
 /// A kind with one version.
-fn of_one(version: CustomVersion) -> ResourceFacts {
+pub(crate) fn of_one(version: CustomVersion) -> ResourceFacts {
     CustomKind::define(vec![version], 0, None).remove(0)
 }
 
@@ -129,11 +134,11 @@ fn memory() -> Storage {
     Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens")
 }
 
-fn path(version: &str, rest: &str) -> String {
+pub(crate) fn path(version: &str, rest: &str) -> String {
     format!("/apis/custom.example.com/{version}/namespaces/a/crates{rest}")
 }
 
-fn body(version: &str, name: &str, spec: &Value) -> String {
+pub(crate) fn body(version: &str, name: &str, spec: &Value) -> String {
     let api_version = format!("custom.example.com/{version}");
     json!({"apiVersion": api_version, "kind": "Crate", "metadata": {"name": name}, "spec": spec}).to_string()
 }

@@ -12,6 +12,7 @@ mod large;
 mod lists;
 mod reads;
 mod several_servers;
+mod stored_documents;
 mod stored_versions;
 mod streams;
 mod tables;

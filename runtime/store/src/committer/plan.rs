@@ -147,7 +147,7 @@ impl Plan {
                 ttl,
             } => {
                 check(expect, current.as_ref())?;
-                let before = current.as_ref().map_or(0, |entry| entry.bytes().len() + SAME);
+                let before = current.as_ref().map_or(0, |entry| entry.stored_bytes().len() + SAME);
                 let grows = draft.len() > before;
                 if grows && !self.limits.may_grow {
                     self.outcome.refused_growth = true;
@@ -294,7 +294,7 @@ impl Outcome {
 
     /// The bytes of all states after the batch; `before` are those before it.
     pub(super) fn live(&self, before: u64) -> u64 {
-        let size = |entry: &Entry| Record::stored_size(entry.key(), entry.bytes().len());
+        let size = |entry: &Entry| Record::stored_size(entry.key(), entry.stored_bytes().len());
         let (mut grown, mut shrunk) = (0, 0);
         for event in self.published.iter().flat_map(|published| &published.events) {
             shrunk += event.previous().map_or(0, |previous| size(previous));

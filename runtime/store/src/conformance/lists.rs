@@ -112,6 +112,20 @@ impl Indexer for LoudIndex {
     }
 }
 
+/// Indexes a kind whose definition has changed once more.
+struct MildIndex;
+
+impl Indexer for MildIndex {
+    fn row(&self, key: &str, bytes: &[u8]) -> Row {
+        WordIndex.row(key, bytes)
+    }
+
+    fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
+        let text = std::str::from_utf8(bytes).expect("the scenarios write text");
+        Some(draft(&text.rsplit(' ').next().unwrap_or_default().to_lowercase()))
+    }
+}
+
 #[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn bytes_are_those_of_the_newest_states(bench: Bench) {
     fn check(things: &Collection) {
@@ -182,6 +196,14 @@ pub async fn a_reindexed_collection_shows_what_the_kind_makes_of_it(bench: Bench
         are_current(again),
         [true, true, true, false, false],
         "what did not change fits as it is"
+    );
+    let mild: Arc<dyn Indexer> = Arc::new(MildIndex);
+    things.reindex(&mild);
+    let page = list(&things, &ListQuery::all(THINGS));
+    assert_eq!(
+        rendered(&page),
+        ["a=one@1", "b=two@2", "c=three@3", "d=mute@4", "e=five@5"],
+        "each definition makes its own of the stored words"
     );
 }
 

@@ -40,7 +40,7 @@ impl StoredObject {
 
     fn size(&self) -> u64 {
         match self {
-            Self::Entry(entry) => (entry.key().len() + entry.bytes().len()) as u64,
+            Self::Entry(entry) => (entry.key().len() + entry.stored_bytes().len()) as u64,
             Self::Record(record) => record.size(),
         }
     }
@@ -113,6 +113,7 @@ impl StorageContent {
     }
 }
 
+/// The object as it is stored, whatever the definition of its kind makes of it.
 fn record(entry: &Arc<Entry>) -> Record {
     Record {
         revision: entry.revision(),
@@ -120,8 +121,8 @@ fn record(entry: &Arc<Entry>) -> Record {
         change: Change::Put {
             expires: entry.expires_millis(),
         },
-        bytes: entry.to_bytes(),
-        gap: entry.gap(),
+        bytes: entry.to_stored_bytes(),
+        gap: entry.stored_gap(),
     }
 }
 

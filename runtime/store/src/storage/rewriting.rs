@@ -46,7 +46,8 @@ impl Storage {
                 .list(&ListQuery::all(collection.prefix()))
                 .map(|page| page.entries);
             for entry in entries.unwrap_or_default() {
-                match entry.stored_form() {
+                // Not what the definition of a kind removes: it may come back.
+                match entry.backend_form() {
                     StoredForm::Current => {}
                     StoredForm::Unreadable => stale.unreadable += 1,
                     StoredForm::Earlier | StoredForm::OtherVersion => {
