@@ -145,7 +145,7 @@ async fn watches_end_with_what_they_watch() {
         .unwrap()
         .expect(201)
         .unwrap();
-    let mut stays = connection.watch(&format!("{}?watch=1", kites("v1"))).await.unwrap();
+    let mut other = connection.watch(&format!("{}?watch=1", kites("v1"))).await.unwrap();
     let mut ends = connection.watch(&format!("{}?watch=1", kites("v2"))).await.unwrap();
     let next = async |watch: &mut Watch| {
         let event = tokio::time::timeout(TIMEOUT, watch.event()).await;
@@ -154,7 +154,7 @@ async fn watches_end_with_what_they_watch() {
             .unwrap()
             .map(|event| event["type"].clone())
     };
-    for watch in [&mut stays, &mut ends] {
+    for watch in [&mut other, &mut ends] {
         assert_eq!(next(watch).await, Some(json!("ADDED")));
     }
     let gone = json!([{"op": "replace", "path": "/spec/versions/1/served", "value": false}]);
@@ -163,16 +163,84 @@ async fn watches_end_with_what_they_watch() {
     let patched = connection.finish(request.body(Bytes::from(gone.to_string()).into()).unwrap());
     patched.await.unwrap().expect(200).unwrap();
     assert_eq!(next(&mut ends).await, None, "the version is not served any more");
+    assert_eq!(next(&mut other).await, None, "the definition has changed");
+    let mut again = connection.watch(&format!("{}?watch=1", kites("v1"))).await.unwrap();
+    assert_eq!(next(&mut again).await, Some(json!("ADDED")));
     let deleted = connection.call(Method::DELETE, &one, String::new()).await;
     deleted.unwrap().expect(200).unwrap();
-    // The change of the other version does not affect this watch, which reports the deletion of the last object.
+    // The watch reports the deletion of the last object.
     loop {
-        match next(&mut stays).await {
+        match next(&mut again).await {
             Some(kind) if kind == "MODIFIED" => {}
             other => break assert_eq!(other, Some(json!("DELETED"))),
         }
     }
-    assert_eq!(next(&mut stays).await, None, "the definition is gone");
+    assert_eq!(next(&mut again).await, None, "the definition is gone");
+}
+
+#[tokio::test]
+async fn a_change_of_the_schema_is_seen_at_once_and_never_later() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let group = "changing.example.com";
+    let one = format!("{DEFINITIONS}/kites.{group}");
+    let (kites, kite) = (format!("/apis/{group}/v1/kites"), format!("/apis/{group}/v1/kites/k"));
+    let text = json!({"type": "string"});
+    let schema = |properties: Value| json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}});
+    let mut wanted = definition(group);
+    let place = "/spec/versions/0/schema/openAPIV3Schema";
+    *wanted.pointer_mut(place).unwrap() = schema(json!({"a": text, "x": text}));
+    let made = connection.call(Method::POST, DEFINITIONS, wanted.to_string()).await;
+    made.unwrap().expect(201).unwrap();
+    let object = json!({"apiVersion": format!("{group}/v1"), "kind": "Kite", "metadata": {"name": "k"},
+                        "spec": {"a": "1", "x": "2"}})
+    .to_string();
+    let created = async {
+        while connection
+            .call(Method::POST, &kites, object.clone())
+            .await
+            .unwrap()
+            .status
+            != 201
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, created).await.expect("it is served");
+    for (properties, expected) in [
+        (json!({"a": text}), json!({"a": "1"})),
+        (
+            json!({"a": text, "c": {"type": "string", "default": "C"}}),
+            json!({"a": "1", "c": "C"}),
+        ),
+        (json!({"a": text, "c": text, "x": text}), json!({"a": "1", "x": "2"})),
+    ] {
+        let list = connection.get_json_as(&kites, "application/json").await.unwrap();
+        let version = list["metadata"]["resourceVersion"].as_str().unwrap();
+        let path = format!("{kites}?watch=1&resourceVersion={version}");
+        let mut watch = connection.watch(&path).await.unwrap();
+        let change = json!([{"op": "replace", "path": place, "value": schema(properties)}]);
+        let request = connection.request(Method::PATCH, &one);
+        let request = request.header("content-type", "application/json-patch+json");
+        let patched = connection.finish(request.body(Bytes::from(change.to_string()).into()).unwrap());
+        patched.await.unwrap().expect(200).unwrap();
+        let end = tokio::time::timeout(TIMEOUT, watch.event()).await;
+        assert_eq!(end.expect("the watch ends").unwrap(), None, "it ends without an error");
+        let mut resumed = connection.watch(&path).await.unwrap();
+        let refusal = resumed.event().await.unwrap().expect("an error");
+        assert_eq!(refusal["object"]["reason"], "Expired", "{refusal}");
+        let list = connection.get_json_as(&kites, "application/json").await.unwrap();
+        assert_eq!(list["items"][0]["spec"], expected);
+        let read = connection.get_json_as(&kite, "application/json").await.unwrap();
+        assert_eq!(read["spec"], expected);
+    }
+    server.kill().await.unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let read = connection.get_json_as(&kite, "application/json").await.unwrap();
+    assert_eq!(read["spec"], json!({"a": "1", "x": "2"}), "as before the start");
 }
 
 #[tokio::test]

@@ -47,8 +47,7 @@ pub struct Definitions {
 struct Served {
     facts: Arc<[ResourceFacts]>,
     is_terminating: bool,
-    /// The shutdown handles of each served version: dropping one ends the version's watches. A version that remains served
-    /// keeps its handle, so that its watches continue.
+    /// The shutdown handles of each served version: dropping one ends the version's watches. They are kept until the facts change.
     ends: BTreeMap<Text, (Stop, Shutdown)>,
 }
 
@@ -93,21 +92,24 @@ impl Definitions {
         }
     }
 
-    /// Serves the versions of a definition, replacing its previous versions.
+    /// Serves the versions of a definition, replacing its previous versions. If its facts have changed, all watches of its objects end:
+    /// these look otherwise now, which no event reports, so clients have to list them again.
     pub fn serve(&self, definition: &Value) {
         let definition = Definition::new(definition);
         let facts = self.facts.of(definition);
         let is_terminating = definition.is_terminating();
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let before = served.get(definition.name());
-        if before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts) && before.is_terminating == is_terminating) {
+        let has_same_facts = before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts));
+        if has_same_facts && before.is_some_and(|before| before.is_terminating == is_terminating) {
             return;
         }
         let mut before = served.remove(definition.name());
         let mut versions = before.as_ref().map(versions_of).unwrap_or_default();
         let mut ends = BTreeMap::new();
         let handlers = facts.iter().filter(|facts| facts.served).map(|facts| {
-            let known = before.as_mut().and_then(|before| before.ends.remove(&facts.version));
+            let before = before.as_mut().filter(|_| has_same_facts);
+            let known = before.and_then(|before| before.ends.remove(&facts.version));
             let (_, end) = ends
                 .entry(facts.version.clone())
                 .or_insert(known.unwrap_or_else(Stop::new));
@@ -119,6 +121,9 @@ impl Definitions {
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
         });
         let handlers = handlers.collect();
+        if before.is_some() && !has_same_facts {
+            self.refuse_earlier_watches(&facts);
+        }
         self.resources.define(definition.name(), handlers);
         let now = Served {
             facts,
@@ -128,6 +133,16 @@ impl Definitions {
         versions.extend(versions_of(&now));
         served.insert(definition.name().to_owned(), now);
         self.publish(&served, versions);
+        // Last, so that a client whose watch ends finds the new definition.
+        drop(before);
+    }
+
+    /// Makes clients list the objects of a kind again before they watch them.
+    fn refuse_earlier_watches(&self, facts: &[ResourceFacts]) {
+        if let Some(kind) = facts.first() {
+            let store = self.stores.resource(kind);
+            store.collection().raise_watch_floor(store.storage().revision());
+        }
     }
 
     /// Refuses requests for the objects of a definition with the error that its resource cannot be resolved. No document

@@ -47,6 +47,8 @@ pub struct Collection {
     generation: AtomicU64,
     /// States before this revision are unknown, even if the store knows those of other collections.
     floor: AtomicU64,
+    /// Watches do not begin before this revision.
+    watch_floor: AtomicU64,
     subscribers: Subscribers,
     /// Its values in the backend.
     values: Values,
@@ -137,6 +139,7 @@ impl Collection {
             superseded: AtomicU64::default(),
             generation: AtomicU64::default(),
             floor: AtomicU64::default(),
+            watch_floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
             values: Values::default(),
             writer: AtomicU64::default(),
@@ -195,6 +198,13 @@ impl Collection {
     /// entries that came from other keys does not tell their former states. Lasts until the store closes.
     pub fn raise_floor(&self, revision: Revision) {
         self.floor.fetch_max(revision.0, Ordering::AcqRel);
+    }
+
+    /// Refuses watches from revisions before `revision`, as if history were forgotten: objects have changed without a write, because
+    /// the definition of their kind has, so that a reader of changes alone would keep what they were. Running watches go on. Lasts
+    /// until the store closes.
+    pub fn raise_watch_floor(&self, revision: Revision) {
+        self.watch_floor.fetch_max(revision.0, Ordering::AcqRel);
     }
 
     /// Computes the rows of all entries anew, and their bytes from the stored ones, whatever an earlier definition of the kind made of
@@ -288,7 +298,8 @@ impl Collection {
         let (cursor, progress) = match revision {
             None => (state.history.end(), state.newest(&self.revisions)),
             Some(revision) => {
-                let oldest = self.oldest();
+                let watch_floor = Revision(self.watch_floor.load(Ordering::Acquire));
+                let oldest = self.oldest().max(watch_floor);
                 if revision < oldest {
                     return Err(Compacted { oldest });
                 }

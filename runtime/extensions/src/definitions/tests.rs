@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::body::{Body, to_bytes};
+use futures_util::{FutureExt as _, StreamExt as _};
 use http::Request;
 use planesmith_access::authentication::Chain;
 use planesmith_access::authorization::AlwaysAllow;
@@ -171,6 +172,63 @@ async fn answers_follow_from_the_stored_object_and_the_present_schema_alone() {
     assert_eq!(send(&server, request("PUT", &format!("{ROCKS}/a"), &shown)).await, 200);
     definitions.serve(&rocks(&ax));
     assert_eq!(spec(&server).await, json!({"a": "3"}));
+}
+
+#[tokio::test]
+async fn a_change_of_the_definition_ends_watches_and_a_change_beside_it_does_not() {
+    let (definitions, server, _) = serving(unchecked);
+    let (before, after) = (
+        rocks(&json!({"a": {"type": "string"}})),
+        rocks(&json!({"b": {"type": "string"}})),
+    );
+    definitions.serve(&before);
+    assert_eq!(
+        send(&server, request("POST", ROCKS, &rock(&json!({"a": "1"})))).await,
+        201
+    );
+    let (_, list) = answer(&server, request("GET", ROCKS, &Value::Null)).await;
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let watch = async |version: &str| {
+        let path = format!("{ROCKS}?watch=1&resourceVersion={version}");
+        let response = server
+            .front()
+            .serve(request("GET", &path, &Value::Null), Arc::new(Connection::default()))
+            .await;
+        response.into_body().into_data_stream()
+    };
+
+    let mut running = watch(&version).await;
+    let mut labelled = before.clone();
+    labelled["metadata"]["labels"] = json!({"color": "red"});
+    labelled["status"]["conditions"] = json!([{"type": "Odd", "status": "True"}]);
+    definitions.serve(&labelled);
+    assert!(running.next().now_or_never().is_none(), "it goes on");
+    let mut changed = rock(&json!({"a": "2"}));
+    changed["metadata"]["resourceVersion"] = json!(version);
+    assert_eq!(
+        send(&server, request("PUT", &format!("{ROCKS}/a"), &changed)).await,
+        200
+    );
+    let event = running.next().await.unwrap().unwrap();
+    assert!(event.starts_with(br#"{"type":"MODIFIED""#), "{event:?}");
+
+    definitions.serve(&after);
+    assert!(running.next().await.is_none(), "no error, the answer is over");
+    let refusal = watch(&version).await.next().await.unwrap().unwrap();
+    let refusal: Value = serde_json::from_slice(&refusal).unwrap();
+    assert_eq!(
+        (&refusal["type"], &refusal["object"]["code"]),
+        (&json!("ERROR"), &json!(410))
+    );
+
+    let (_, list) = answer(&server, request("GET", ROCKS, &Value::Null)).await;
+    assert_eq!(list["items"][0]["spec"], json!({}));
+    let mut again = watch(list["metadata"]["resourceVersion"].as_str().unwrap()).await;
+    assert!(again.next().now_or_never().is_none(), "it goes on");
+    let mut renamed = after.clone();
+    renamed["status"]["acceptedNames"]["shortNames"] = json!(["ro"]);
+    definitions.serve(&renamed);
+    assert!(again.next().await.is_none(), "accepted names count");
 }
 
 #[tokio::test]
