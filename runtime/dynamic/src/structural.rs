@@ -24,6 +24,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use embedded::Malformed;
+pub(crate) use embedded::readable_part;
 pub use format::Format;
 pub use limits::Limits;
 pub use pattern::Pattern;

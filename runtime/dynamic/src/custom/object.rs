@@ -14,7 +14,7 @@ use planesmith_machinery::value::{Struct, Value};
 use serde_json::{Map, Value as Tree};
 
 use super::{CustomKind, FIELDS};
-use crate::structural::Malformed;
+use crate::structural::{Malformed, readable_part};
 
 /// An object of a custom kind: metadata, and trees of JSON that its schema describes.
 #[derive(Clone, Debug)]
@@ -162,6 +162,18 @@ impl CustomObject {
         Ok(())
     }
 
+    /// Reads a stored document whose metadata has fields of the wrong type. They are dropped.
+    fn read_malformed(&mut self, input: &[u8]) -> Result<Findings, DecodeError> {
+        let (document, findings) = json::parse_value(input, Strictness::Lenient)?;
+        let Tree::Object(mut content) = document else {
+            return Err(DecodeError::Type("the document is not an object".to_owned()));
+        };
+        *self = Self::new(&self.kind);
+        self.metadata = readable_part(&content.remove("metadata").unwrap_or_default());
+        self.put_content(content);
+        Ok(findings)
+    }
+
     fn put_content(&mut self, content: Map<String, Tree>) {
         self.content.extend(content);
         if let Some(custom) = CustomKind::of(&self.kind) {
@@ -254,8 +266,9 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
     read(input, target, strictness, Malformed::Refused)
 }
 
-/// Reads the JSON of a stored object, which was valid when it was written. Fields that the schema or the metadata does
-/// not have any more are removed, and new defaults are set.
+/// Reads the JSON of a stored object, which was valid when it was written, unless another program wrote it. Fields that the schema or
+/// the metadata does not have any more are removed, as are fields of the metadata of the wrong type, and new defaults are set. The
+/// generation of an object without one is 1. kube-apiserver does the same, so that any such object can be read and deleted.
 ///
 /// # Errors
 ///
@@ -264,6 +277,9 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
     let findings = read(input, target, Strictness::Lenient, Malformed::Dropped)?;
     if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() {
         object.change_by_kind(|custom, document| custom.schema.fill_defaults(document));
+        if object.metadata.generation == 0 {
+            object.metadata.generation = 1;
+        }
     }
     Ok(findings)
 }
@@ -314,9 +330,13 @@ fn read(
             Malformed::Dropped => json::decode(input, target, strictness),
         };
     }
-    let noticed = json::decode_untyped(input, target, strictness).map_err(of_metadata_alone)?;
+    let noticed = json::decode_untyped(input, target, strictness);
     let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
-        return Ok(noticed);
+        return noticed;
+    };
+    let noticed = match noticed {
+        Err(DecodeError::Type(_)) if malformed == Malformed::Dropped => object.read_malformed(input)?,
+        noticed => noticed.map_err(of_metadata_alone)?,
     };
     let mut pruned = object.prune();
     let embedded = object.complete_embedded(malformed)?;

@@ -67,6 +67,38 @@ fn errors_in_metadata_are_those_of_metadata_alone() {
 }
 
 #[test]
+fn a_stored_object_loses_metadata_of_the_wrong_type_and_gets_a_generation() {
+    let [kind, _] = kind(&Value::Null);
+    for (stored, expected) in [
+        (json!({"name": "w"}), json!({"generation": 1, "name": "w"})),
+        (
+            json!({"name": "w", "generation": null}),
+            json!({"generation": 1, "name": "w"}),
+        ),
+        (
+            json!({"name": "w", "generation": 7}),
+            json!({"generation": 7, "name": "w"}),
+        ),
+        (
+            json!({"name": "w", "annotations": {"a": "text", "b": 42}, "labels": {"a": "not a label"}, "unknown": 42}),
+            json!({"generation": 1, "labels": {"a": "not a label"}, "name": "w"}),
+        ),
+        (
+            json!({"name": "w", "finalizers": "x", "ownerReferences": [1], "creationTimestamp": 3, "uid": {}}),
+            json!({"generation": 1, "name": "w"}),
+        ),
+        (json!("text"), json!({"generation": 1})),
+    ] {
+        let document = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": stored,
+                              "spec": {"replicas": 2, "other": 1}});
+        let mut object = kind.zero();
+        decode_stored(document.to_string().as_bytes(), &mut *object).expect("any stored object can be read");
+        assert_eq!(write(&*object)["metadata"], expected);
+        assert_eq!(write(&*object)["spec"]["replicas"], 2);
+    }
+}
+
+#[test]
 fn unknown_fields_are_preserved_if_the_schema_says_so() {
     let [kind, _] = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
     let document = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},

@@ -165,8 +165,8 @@ pub(super) fn readable(metadata: &Value) -> Value {
     json::to_value(&read)
 }
 
-/// The readable fields of malformed metadata.
-fn readable_part(metadata: &Value) -> ObjectMeta {
+/// Returns the readable fields of malformed metadata: a field is dropped as a whole if any part of it is of the wrong type.
+pub(crate) fn readable_part(metadata: &Value) -> ObjectMeta {
     let mut read = ObjectMeta::default();
     for (name, value) in metadata.as_object().into_iter().flatten() {
         let field = Value::Object(Map::from_iter([(name.clone(), value.clone())]));

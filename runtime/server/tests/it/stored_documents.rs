@@ -99,3 +99,27 @@ async fn the_stored_object_stays_beside_what_the_schema_makes_of_it() {
     }
     assert_eq!(stored(&backend, "o").await, before);
 }
+
+#[tokio::test]
+async fn stored_metadata_of_the_wrong_type_is_dropped_and_the_object_can_be_deleted() {
+    let backend = SeveralWriters::default();
+    let metadata = json!({"annotations": {"bar": "abc", "foo": 42}, "labels": {"a": "b"}});
+    put(
+        &backend,
+        "o",
+        document("o", &metadata, &json!({})).to_string().into_bytes(),
+    )
+    .await;
+    let server = Server::of(open(&backend).await, &[&kind(&json!({}))]);
+    let read = server.get(&path("v1", "/o")).await;
+    assert_eq!(read.code, 200, "{}", read.text);
+    assert_eq!(read.at("/metadata/annotations"), Value::Null);
+    assert_eq!(read.at("/metadata/labels"), json!({"a": "b"}));
+    assert_eq!(read.at("/metadata/generation"), json!(1));
+    let listed = server.get(&path("v1", "?labelSelector=a%3Db")).await;
+    assert_eq!(listed.names(), ["o"]);
+    assert_eq!(listed.at("/items/0/metadata/generation"), json!(1));
+    let deleted = server.delete(&path("v1", "/o"), "").await;
+    assert_eq!(deleted.code, 200, "{}", deleted.text);
+    assert!(stored(&backend, "o").await.is_empty());
+}
