@@ -6,7 +6,7 @@ use planesmith_machinery::feature::Feature;
 pub static ALL: [&Feature; 10] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
-    &CBOR_SERVING,
+    &CBOR_SERVING_AND_STORAGE,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
     &CONSTRAINED_IMPERSONATION,
@@ -20,8 +20,8 @@ pub static ALL: [&Feature; 10] = [
 pub(crate) const ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION: Feature = Feature::off("AllowUnsafeMalformedObjectDeletion");
 /// Large answers are compressed for clients that accept gzip.
 pub(crate) const API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
-/// Clients may use CBOR.
-pub(crate) const CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
+/// Clients may use CBOR, and custom resources are stored in it where kube-apiserver would do so.
+pub(crate) const CBOR_SERVING_AND_STORAGE: Feature = Feature::off("CBORServingAndStorage");
 /// A page lists the server's flags.
 pub(crate) const COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
 /// A page reports the program's version and start time.

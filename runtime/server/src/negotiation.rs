@@ -19,7 +19,7 @@ pub(crate) use self::accept::{Clause, clauses};
 pub(crate) use self::document::Document;
 pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 pub use self::route::check_produced;
-use crate::features::CBOR_SERVING;
+use crate::features::CBOR_SERVING_AND_STORAGE;
 use crate::header_text::header_text;
 use crate::request::{Query, features_of};
 
@@ -101,7 +101,7 @@ impl Format {
 
     /// The encodings that clients of a server with `features` may use.
     pub(crate) fn all(features: &Features) -> &'static [Format] {
-        if features.has(&CBOR_SERVING) {
+        if features.has(&CBOR_SERVING_AND_STORAGE) {
             &Self::ALL
         } else {
             Self::ALL.split_last().map_or(&[], |(_, others)| others)
@@ -261,7 +261,7 @@ impl Output {
 fn names_offered_type(request: &Parts) -> bool {
     let (header, features) = (accept_header(request), features_of(request));
     accept::names_any(header, Format::media_types(features))
-        || features.has(&CBOR_SERVING) && accept::names_any(header, &[CBOR_STREAM])
+        || features.has(&CBOR_SERVING_AND_STORAGE) && accept::names_any(header, &[CBOR_STREAM])
 }
 
 fn accept_header(request: &Parts) -> &str {

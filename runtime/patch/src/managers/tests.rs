@@ -495,7 +495,7 @@ fn a_field_sent_empty_again_changes_its_manager() {
 #[test]
 fn entries_that_cannot_be_read_are_explained() {
     let entry = made_up("m", Some(1), r#"{"f:data":{}}"#);
-    assert_eq!(check_managers(&[entry.clone()]), Ok(()));
+    assert_eq!(check_managers(std::slice::from_ref(&entry)), Ok(()));
     let problem = |change: fn(&mut ManagedFieldsEntry)| {
         let mut broken = entry.clone();
         change(&mut broken);

@@ -5,7 +5,7 @@ use planesmith_machinery::feature::Features;
 use serde_json::{Map, Value};
 
 use super::Source;
-use crate::features::{CBOR_SERVING, OPENAPI_ENUMS};
+use crate::features::{CBOR_SERVING_AND_STORAGE, OPENAPI_ENUMS};
 
 /// Media types that CBOR adds: each pair is a media type, and the one added beside it.
 const CBOR: [(&str, &str); 3] = [
@@ -19,7 +19,7 @@ pub(super) fn declared(path: &str, json: &'static [u8], features: &Features) -> 
     let enums = features.has(&OPENAPI_ENUMS);
     // Documents that are not about a group version list the older encodings only.
     let is_version = path.starts_with("api/") || path.matches('/').count() == 2 && path.starts_with("apis/");
-    let cbor = is_version && features.has(&CBOR_SERVING);
+    let cbor = is_version && features.has(&CBOR_SERVING_AND_STORAGE);
     if enums && !cbor {
         return Source::Ready(Bytes::from_static(json));
     }

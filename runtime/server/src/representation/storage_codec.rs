@@ -11,7 +11,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::{Scheme, StorageMediaType};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Extensions;
-use planesmith_machinery::{conversion, json, protobuf, yaml};
+use planesmith_machinery::{cbor, conversion, json, protobuf, yaml};
 use planesmith_store::StoredForm;
 
 pub(crate) use self::resource_version::{with_gap, without_gap};
@@ -22,7 +22,7 @@ use super::stored_objects::StoredObjects;
 /// Translates stored bytes of one kind, as kube-apiserver writes them, to canonical bytes and back.
 ///
 /// Every version and every encoding is read. Built-in kinds are written in the version and the encoding in which
-/// kube-apiserver stores them, custom kinds in JSON; neither has a `resourceVersion`.
+/// kube-apiserver stores them, custom kinds in JSON, or in CBOR if the feature is on; neither has a `resourceVersion`.
 #[derive(Debug)]
 pub struct StorageCodec {
     encoding: Box<dyn StorageEncoding>,
@@ -133,7 +133,13 @@ impl StorageEncoding for StoredDocuments {
     }
 
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
-        Ok(line(without_gap(canonical, gap)))
+        let json = without_gap(canonical, gap);
+        if !self.writes_cbor {
+            return Ok(line(json));
+        }
+        let mut out = Vec::with_capacity(json.len());
+        cbor::from_json(&json, &mut out).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(out)
     }
 }
 

@@ -14,12 +14,25 @@ use super::stored_objects::StoredObjects;
 #[derive(Debug)]
 pub(super) struct StoredDocuments {
     hub: ResourceFacts,
+    /// True if a store in which others write, too, gets CBOR instead of JSON.
+    pub(super) writes_cbor: bool,
 }
 
 impl StoredDocuments {
     /// The objects of the kind with the storage version `hub`.
     pub(super) fn new(hub: &ResourceFacts) -> Self {
-        Self { hub: hub.clone() }
+        Self {
+            hub: hub.clone(),
+            writes_cbor: false,
+        }
+    }
+
+    /// The same objects, which a store in which others write, too, gets in CBOR.
+    pub(super) fn in_cbor(self) -> Self {
+        Self {
+            writes_cbor: true,
+            ..self
+        }
     }
 
     /// The object that `bytes` encode, in the current definition of the kind; `None` if it is not of the storage version: it

@@ -13,6 +13,7 @@ use super::declared_objects::DeclaredObjects;
 use super::storage_codec::{DeclaredEncoding, StorageEncoding};
 use super::stored_documents::StoredDocuments;
 use super::{Custom, Declared};
+use crate::features::CBOR_SERVING_AND_STORAGE;
 
 /// The stored bytes of the objects of a kind.
 pub(crate) trait Storing {
@@ -90,7 +91,11 @@ impl Storing for Custom {
         Arc::new(StoredDocuments::new(hub))
     }
 
-    fn storage_encoding(&self, hub: &ResourceFacts, _: &Scheme, _: StorageMediaType) -> Box<dyn StorageEncoding> {
-        Box::new(StoredDocuments::new(hub))
+    fn storage_encoding(&self, hub: &ResourceFacts, scheme: &Scheme, _: StorageMediaType) -> Box<dyn StorageEncoding> {
+        let documents = StoredDocuments::new(hub);
+        Box::new(match scheme.features().has(&CBOR_SERVING_AND_STORAGE) {
+            true => documents.in_cbor(),
+            false => documents,
+        })
     }
 }

@@ -19,7 +19,7 @@ use planesmith_patch::fields::Set;
 use planesmith_patch::patches::{self, Patched};
 
 use crate::endpoint::{Call, Endpoint};
-use crate::features::CBOR_SERVING;
+use crate::features::CBOR_SERVING_AND_STORAGE;
 use crate::header_text::header_text;
 use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
@@ -37,7 +37,7 @@ const APPLY_CBOR: &str = "application/apply-patch+cbor";
 ///
 /// 415 when the type is unknown.
 pub(super) fn patch_kind(call: &Call, representation: &dyn Representation) -> ApiResult<Option<PatchKind>> {
-    let takes_cbor = call.ctx.features.has(&CBOR_SERVING);
+    let takes_cbor = call.ctx.features.has(&CBOR_SERVING_AND_STORAGE);
     match patch_type(&call.parts) {
         JSON_PATCH => Ok(Some(PatchKind::Json)),
         MERGE_PATCH => Ok(Some(PatchKind::Merge)),

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use planesmith_machinery::cbor;
+use planesmith_machinery::environment::Environment;
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
 use planesmith_store::backend::{Backend as _, State, StateWrite};
 use planesmith_store::conformance::{REGISTRY, SeveralWriters};
 use planesmith_store::{Expect, Storage, StorageOptions, StoredForm};
 use serde_json::{Value, json};
 
 use crate::custom_versions::{body, of_one, path, version};
-use crate::harness::Server;
+use crate::harness::{Server, with_feature};
 
 fn kind(spec: &Value) -> ResourceFacts {
     of_one(version("v1", &[], spec, &json!({})))
@@ -54,6 +57,12 @@ fn document(name: &str, metadata: &Value, spec: &Value) -> Value {
     let fields = metadata.as_object().expect("metadata").clone();
     document["metadata"].as_object_mut().expect("metadata").extend(fields);
     document
+}
+
+fn in_cbor(document: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    cbor::from_json(document.to_string().as_bytes(), &mut out).expect("JSON");
+    out
 }
 
 #[tokio::test]
@@ -122,4 +131,34 @@ async fn stored_metadata_of_the_wrong_type_is_dropped_and_the_object_can_be_dele
     let deleted = server.delete(&path("v1", "/o"), "").await;
     assert_eq!(deleted.code, 200, "{}", deleted.text);
     assert!(stored(&backend, "o").await.is_empty());
+}
+
+#[tokio::test]
+async fn cbor_is_read_always_and_written_with_the_feature() {
+    let kind = kind(&json!({"a": {"type": "string"}, "n": {"type": "integer"}}));
+    let backend = SeveralWriters::default();
+    let object = document("o", &json!({"generation": 1}), &json!({"a": "1", "n": -3}));
+    put(&backend, "o", in_cbor(&object)).await;
+    let server = Server::of(open(&backend).await, &[&kind]);
+    assert_eq!(server.get(&path("v1", "/o")).await.at("/spec"), object["spec"]);
+    assert_eq!(server.get(&path("v1", "")).await.names(), ["o"]);
+    // A write that changes nothing stores the form of this server.
+    assert_eq!(server.patch("merge", &path("v1", "/o"), "{}").await.code, 200);
+    assert_eq!(stored(&backend, "o").await, format!("{object}\n").into_bytes());
+
+    let mut scheme = Scheme::new();
+    scheme.add_facts(&kind);
+    scheme.set_environment(Environment {
+        features: with_feature("CBORServingAndStorage"),
+        ..Environment::defaults().clone()
+    });
+    let server = Server::of_scheme(open(&backend).await, scheme);
+    assert_eq!(server.get(&path("v1", "/o")).await.at("/spec"), object["spec"]);
+    assert_eq!(server.patch("merge", &path("v1", "/o"), "{}").await.code, 200);
+    assert_eq!(stored(&backend, "o").await, in_cbor(&object));
+    server
+        .create(&path("v1", ""), &body("v1", "new", &json!({"a": "2"})))
+        .await;
+    assert!(stored(&backend, "new").await.starts_with(&cbor::SELF_DESCRIBED));
+    assert_eq!(server.get(&path("v1", "/new")).await.at("/spec/a"), json!("2"));
 }

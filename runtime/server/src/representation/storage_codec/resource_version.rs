@@ -1,5 +1,6 @@
 //! The place of `metadata.resourceVersion`, which canonical bytes have and stored ones do not.
 
+use planesmith_machinery::cbor;
 use planesmith_machinery::json::{self, Encoded, Strictness};
 use serde_json::Value as Tree;
 
@@ -19,9 +20,12 @@ pub(crate) fn without_gap(canonical: &[u8], gap: usize) -> Vec<u8> {
     [head, tail].concat()
 }
 
-/// Returns a stored document with an empty resourceVersion in its metadata, and all keys sorted; `None` if it is not an
-/// object with metadata.
+/// Returns a stored document, in JSON or in CBOR, with an empty resourceVersion in its metadata, and all keys sorted; `None` if it is
+/// not an object with metadata.
 pub(crate) fn with_gap(stored: &[u8]) -> Option<Encoded> {
+    if stored.starts_with(&cbor::SELF_DESCRIBED) {
+        return with_gap(&cbor::to_json(stored).ok()?);
+    }
     let (tree, _) = json::parse_value(stored, Strictness::Lenient).ok()?;
     let Tree::Object(mut document) = tree else { return None };
     let Some(Tree::Object(metadata)) = document.remove("metadata") else {
