@@ -26,7 +26,9 @@ impl PersistentVolumeClaimSpec {
         {
             self.data_source_ref = None;
         }
-        if old.is_none_or(|old| old.data_source.is_none() && old.data_source_ref.is_none())
+        // A client that sends dataSourceRef knows the newer field, so its dataSource is validated, not dropped.
+        if self.data_source_ref.is_none()
+            && old.is_none_or(|old| old.data_source.is_none() && old.data_source_ref.is_none())
             && !self.data_source.as_ref().is_some_and(is_old_source)
         {
             self.data_source = None;
@@ -101,5 +103,56 @@ fn check(name: &str, kind: &str, group: Option<&str>, errors: &mut FieldErrors) 
     }
     for problem in names::dns_subdomain(group) {
         errors.invalid("apiGroup", group, problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Returns the kind of `dataSource` after preparation, and the errors.
+    fn created(sources: Value) -> (Option<String>, Vec<String>) {
+        let mut spec: PersistentVolumeClaimSpec = serde_json::from_value(sources).unwrap();
+        spec.prepare_data_source(None, Features::defaults());
+        let mut errors = FieldErrors::default();
+        spec.check_data_source(&mut errors);
+        let messages = errors.as_slice().iter().map(|error| error.message()).collect();
+        (spec.data_source.map(|source| source.kind), messages)
+    }
+
+    #[test]
+    fn foreign_sources_are_dropped_only_without_a_reference() {
+        let foo = json!({"kind": "Foo", "apiGroup": "a.b", "name": "x"});
+        let no_group = json!({"kind": "Foo", "name": "x"});
+        let claim = json!({"kind": "PersistentVolumeClaim", "name": "x"});
+        let differs = ": Invalid value: {}: must match dataSourceRef";
+        let default_group =
+            "dataSource: Invalid value: \"Foo\": must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+        let cases = [
+            (json!({"dataSource": foo}), None, vec![]),
+            (json!({"dataSource": claim}), Some("PersistentVolumeClaim"), vec![]),
+            (json!({"dataSourceRef": foo}), Some("Foo"), vec![]),
+            (json!({"dataSource": foo, "dataSourceRef": foo}), Some("Foo"), vec![]),
+            (
+                json!({"dataSource": foo, "dataSourceRef": claim}),
+                Some("Foo"),
+                vec![differs],
+            ),
+            (
+                json!({"dataSource": no_group, "dataSourceRef": claim}),
+                Some("Foo"),
+                vec![default_group, differs],
+            ),
+        ];
+        for (sources, kind, errors) in cases {
+            let (found, messages) = created(sources.clone());
+            assert_eq!(
+                (found.as_deref(), messages),
+                (kind, errors.iter().map(|e| (*e).to_owned()).collect()),
+                "{sources}"
+            );
+        }
     }
 }
