@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
-use planesmith_machinery::go_value::diff;
+use planesmith_machinery::go_value::{GoValue, diff};
 use planesmith_machinery::names;
 
 use super::{Pod, PodOptions, PodSpec, annotations};
@@ -200,8 +200,7 @@ fn check_gated(new: &mut PodSpec, old: &PodSpec, errors: &mut FieldErrors) {
     let kept = |(key, value): (&String, &String)| new.node_selector.get(key) == Some(value);
     if !old.node_selector.iter().all(kept) {
         let problem = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-        let shown = &new.node_selector as &dyn planesmith_machinery::value::Value;
-        errors.invalid("nodeSelector", shown, problem);
+        errors.invalid("nodeSelector", GoValue(&new.node_selector), problem);
     }
     new.node_selector.clone_from(&old.node_selector);
     let of_nodes = |affinity: &Option<Affinity>| affinity.as_ref().and_then(|affinity| affinity.node_affinity.clone());
@@ -244,12 +243,8 @@ fn check_choosier(new: Option<&NodeAffinity>, old: Option<&NodeAffinity>, errors
         return;
     }
     if new.len() != old.len() {
-        let shown = &new as &dyn planesmith_machinery::value::Value;
-        errors.invalid(
-            FIELD,
-            shown,
-            "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
-        );
+        let problem = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        errors.invalid(FIELD, GoValue(&new), problem);
         return;
     }
     for (index, (new, old)) in new.iter().zip(&old).enumerate() {
@@ -258,8 +253,7 @@ fn check_choosier(new: Option<&NodeAffinity>, old: Option<&NodeAffinity>, errors
         let empty = old.match_expressions.is_empty() && old.match_fields.is_empty();
         if !longer || empty && new != old {
             let problem = "only additions are allowed (no mutations or deletions)";
-            let shown = new as &dyn planesmith_machinery::value::Value;
-            errors.at_index(FIELD, index).invalid("", shown, problem);
+            errors.at_index(FIELD, index).invalid("", GoValue(new), problem);
         }
     }
 }

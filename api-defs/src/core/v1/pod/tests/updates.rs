@@ -3,7 +3,7 @@
 use planesmith_machinery::strategy::{Context, StrategyExtensions as _};
 use serde_json::{Value, json};
 
-use super::{changed, found, pod};
+use super::{changed, found, merge, pod};
 
 /// Returns the errors of a change from `before` to `after`, up to the first line break.
 fn first(before: Value, after: Value) -> String {
@@ -63,6 +63,52 @@ fn few_fields_of_a_pod_change() {
         ),
         (json!({}), json!({"nodeSelector": {"a": "b"}}), other),
         (json!({}), json!({"containers": []}), "spec.containers: Required value"),
+    ];
+    for (before, after, expected) in cases {
+        assert_eq!(first(before, after.clone()), expected, "{after}");
+    }
+}
+
+#[test]
+fn node_selections_of_gated_pods_are_printed_with_names_of_go() {
+    const ADDITIONS: &str = "only additions are allowed (no mutations or deletions)";
+    const LIST: &str = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+    let gated = |selection: Value| {
+        let mut spec = json!({"schedulingGates": [{"name": "g"}]});
+        merge(&mut spec, selection);
+        spec
+    };
+    let terms = |terms: Value| {
+        let required = json!({"nodeSelectorTerms": terms});
+        gated(json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}))
+    };
+    let term = |values: Value| json!({"matchExpressions": [{"key": "a", "operator": "In", "values": values}]});
+    let field = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+    let shown = r#"{"MatchExpressions":[{"Key":"a","Operator":"In","Values":["c"]}],"MatchFields":null}"#;
+    let before = terms(json!([term(json!(["b"]))]));
+    let cases = [
+        (
+            before.clone(),
+            terms(json!([term(json!(["c"]))])),
+            format!("{field}[0]: Invalid value: {shown}: {ADDITIONS}"),
+        ),
+        (
+            before.clone(),
+            terms(json!([term(json!(["c"])), term(json!(["c"]))])),
+            format!("{field}: Invalid value: [{shown},{shown}]: {LIST}"),
+        ),
+        (
+            before,
+            gated(json!({"affinity": null})),
+            format!("{field}: Invalid value: null: {LIST}"),
+        ),
+        (
+            gated(json!({"nodeSelector": {"a": "b"}})),
+            gated(json!({"nodeSelector": null})),
+            "spec.nodeSelector: Invalid value: null: only additions to spec.nodeSelector are allowed (no mutations or \
+             deletions)"
+                .to_owned(),
+        ),
     ];
     for (before, after, expected) in cases {
         assert_eq!(first(before, after.clone()), expected, "{after}");
