@@ -1,5 +1,12 @@
 //! Image references.
 
+/// Maximum length of the path of an image.
+const MAX_PATH: usize = 255;
+/// Hosts of the default registry.
+const DOCKER_HUB: [&str; 2] = ["docker.io", "index.docker.io"];
+/// Start of a path in the default registry that the reference leaves out.
+const OFFICIAL: &str = "library/";
+
 /// Returns the default pull policy: `Always` for images with the tag `latest`, `IfNotPresent` for others.
 pub(crate) fn pull_policy(image: &str) -> &'static str {
     match tag(image) {
@@ -39,7 +46,9 @@ fn is_name(name: &str) -> bool {
         && path
             .bytes()
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'));
-    host.is_none_or(is_host) && !(host.is_none() && is_id) && path.split('/').all(is_part)
+    let is_official = !path.contains('/') && host.is_none_or(|host| DOCKER_HUB.contains(&host));
+    let length = path.len() + if is_official { OFFICIAL.len() } else { 0 };
+    host.is_none_or(is_host) && !(host.is_none() && is_id) && length <= MAX_PATH && path.split('/').all(is_part)
 }
 
 fn has_capital(text: &str) -> bool {
@@ -100,6 +109,12 @@ mod tests {
             (format!("x:latest@sha256:{digest}"), "Always"),
             ("Upper".to_owned(), "IfNotPresent"),
             (String::new(), "IfNotPresent"),
+            ("a".repeat(247), "Always"),
+            ("a".repeat(248), "IfNotPresent"),
+            (format!("docker.io/{}", "a".repeat(248)), "IfNotPresent"),
+            (format!("a/{}", "a".repeat(253)), "Always"),
+            (format!("reg.example/{}", "a".repeat(255)), "Always"),
+            (format!("reg.example/{}", "a".repeat(256)), "IfNotPresent"),
             (digest, "IfNotPresent"),
         ];
         for (image, expected) in cases {
