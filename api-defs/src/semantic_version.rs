@@ -1,11 +1,20 @@
 //! Semantic versions, as semver.org defines them.
 
-/// A semantic version. Only the part before `-` and `+` is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+use std::cmp::Ordering;
+
+/// A semantic version. Build metadata has no effect on comparisons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SemanticVersion {
-    major: u64,
-    minor: u64,
-    patch: u64,
+    numbers: [u64; 3],
+    /// Identifiers of the pre-release; none for a release.
+    pre: Vec<Identifier>,
+}
+
+/// An identifier of a pre-release. Numbers are smaller than texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Identifier {
+    Number(u64),
+    Text(String),
 }
 
 impl SemanticVersion {
@@ -16,20 +25,37 @@ impl SemanticVersion {
             None => (text, None),
         };
         // The first dash ends the number; the pre-release may contain further dashes.
-        let (numbers, release) = match text.split_once('-') {
-            Some((numbers, release)) => (numbers, Some(release)),
+        let (numbers, pre) = match text.split_once('-') {
+            Some((numbers, pre)) => (numbers, Some(pre)),
             None => (text, None),
         };
-        if ![build, release].into_iter().flatten().all(is_dotted) {
+        if !build.is_none_or(|build| build.split('.').all(is_identifier)) {
             return None;
         }
         let mut parts = numbers.split('.').map(number);
-        let version = Self {
-            major: parts.next()??,
-            minor: parts.next()??,
-            patch: parts.next()??,
+        let numbers = [parts.next()??, parts.next()??, parts.next()??];
+        if parts.next().is_some() {
+            return None;
+        }
+        let pre = pre.map_or_else(|| Some(Vec::new()), |pre| pre.split('.').map(identifier).collect())?;
+        Some(Self { numbers, pre })
+    }
+}
+
+impl Ord for SemanticVersion {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let of_pre = match (self.pre.is_empty(), other.pre.is_empty()) {
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            _ => self.pre.cmp(&other.pre),
         };
-        parts.next().is_none().then_some(version)
+        self.numbers.cmp(&other.numbers).then(of_pre)
+    }
+}
+
+impl PartialOrd for SemanticVersion {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -43,9 +69,18 @@ fn number(text: &str) -> Option<u64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-fn is_dotted(text: &str) -> bool {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    text.split('.').all(|part| !part.is_empty() && part.bytes().all(legal))
+fn identifier(text: &str) -> Option<Identifier> {
+    if !is_identifier(text) {
+        return None;
+    }
+    match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => number(text).map(Identifier::Number),
+        false => Some(Identifier::Text(text.to_owned())),
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -67,13 +102,33 @@ mod tests {
             "1.2.x",
             "1.2.3-",
             "1.2.3-a..b",
+            "1.2.3-01",
         ] {
             assert!(SemanticVersion::parse(text).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn versions_are_compared_by_number() {
-        assert!(SemanticVersion::parse("1.10.0") > SemanticVersion::parse("1.9.9"));
+    fn versions_have_an_order() {
+        let rising = [
+            "1.9.9",
+            "1.10.0-1",
+            "1.10.0-2.a",
+            "1.10.0-10",
+            "1.10.0-a",
+            "1.10.0-a.1",
+            "1.10.0-b",
+            "1.10.0",
+        ];
+        for pair in rising.windows(2) {
+            assert!(
+                SemanticVersion::parse(pair[0]) < SemanticVersion::parse(pair[1]),
+                "{pair:?}"
+            );
+        }
+        assert_eq!(
+            SemanticVersion::parse("1.2.3+a").cmp(&SemanticVersion::parse("1.2.3+b")),
+            Ordering::Equal
+        );
     }
 }

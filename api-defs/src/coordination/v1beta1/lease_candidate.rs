@@ -158,6 +158,10 @@ mod tests {
             ]
         );
         assert_eq!(
+            messages("1.36.0-a", "1.36.0", OLDEST),
+            ["spec.binaryVersion: Invalid value: \"1.36.0-a\": must be greater than or equal to `emulationVersion`"]
+        );
+        assert_eq!(
             messages("1.36.0", "0.0.0", "Newest"),
             ["spec.strategy.strategy: Unsupported value: \"Newest\": supported values: \"OldestEmulationVersion\""]
         );
