@@ -5,7 +5,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::raw::RawExtension;
-use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 
@@ -51,7 +51,12 @@ impl Strategy for ControllerRevision {
 }
 
 impl StrategyExtensions for ControllerRevision {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::MetadataChange,
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+    ];
 
     /// The data is immutable, so stored data in another format may stay.
     fn validate_replacement(&self, _: &Self, errors: &mut FieldErrors) {
@@ -78,6 +83,9 @@ fn revision(revision: &ControllerRevision) -> Cell {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::strategy::Context;
+    use planesmith_machinery::validation::check_update;
+
     use super::*;
 
     fn revision_of(data: &str) -> ControllerRevision {
@@ -103,5 +111,18 @@ mod tests {
             assert_eq!(again, ["revision"]);
         }
         assert_eq!(errors(&|errors| revision_of("{}").validate(errors)), ["revision"]);
+    }
+
+    #[test]
+    fn changes_of_metadata_are_checked_before_the_metadata() {
+        let mut revision = revision_of("{}");
+        revision.metadata.finalizers = vec!["_".to_owned()];
+        let errors = check_update(&revision, &revision, &Context::default());
+        let fields = errors.as_slice().iter().map(|error| error.field.as_str());
+        let fields: Vec<&str> = fields
+            .filter(|field| field.starts_with("metadata.finalizers"))
+            .collect();
+        let (all, first) = ("metadata.finalizers", "metadata.finalizers[0]");
+        assert_eq!(fields, [all, first, all, first]);
     }
 }

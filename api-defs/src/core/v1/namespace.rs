@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -135,6 +135,7 @@ impl Strategy for Namespace {
 
 impl StrategyExtensions for Namespace {
     const PHASED_DELETION: bool = true;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn prepare_for_delete(&mut self) {
         "Terminating".clone_into(&mut self.status.phase);
@@ -159,5 +160,25 @@ impl Namespace {
                 .labels
                 .insert(NAME_LABEL.to_owned(), self.metadata.name.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::validation::check_update;
+
+    use super::*;
+
+    #[test]
+    fn the_metadata_is_checked_before_its_changes() {
+        let mut namespace = Namespace::default();
+        namespace.metadata.finalizers = vec!["_".to_owned()];
+        let errors = check_update(&namespace, &namespace, &Context::default());
+        let fields = errors.as_slice().iter().map(|error| error.field.as_str());
+        let fields: Vec<&str> = fields
+            .filter(|field| field.starts_with("metadata.finalizers"))
+            .collect();
+        let (all, first) = ("metadata.finalizers", "metadata.finalizers[0]");
+        assert_eq!(fields, [all, all, first, first]);
     }
 }
