@@ -130,7 +130,8 @@ impl VolumeNodeAffinity {
             let expressions = own.match_expressions.iter_mut().zip(&new.match_expressions);
             let fields = own.match_fields.iter_mut().zip(&new.match_fields);
             for (own, new) in expressions.chain(fields) {
-                if new_node_label(&own.key) == Some(&new.key) {
+                // As in kube-apiserver, a label that has no replacement may become empty, which another rule refuses.
+                if new_node_label(&own.key).unwrap_or_default() == new.key {
                     own.key.clone_from(&new.key);
                 }
             }
@@ -266,13 +267,21 @@ mod tests {
             }))
             .unwrap()
         };
-        let refused = |new: &str| {
+        let refused = |old: &str, new: &str| {
             let mut errors = FieldErrors::default();
-            let old = volume("failure-domain.beta.kubernetes.io/zone");
+            let old = volume(old);
             volume(new).spec.check_update(&old.spec, &mut errors);
             errors.causes().into_iter().map(|cause| cause.field).collect::<Vec<_>>()
         };
-        assert_eq!(refused("topology.kubernetes.io/zone"), [""; 0]);
-        assert_eq!(refused("topology.kubernetes.io/region"), ["nodeAffinity"]);
+        let beta = "failure-domain.beta.kubernetes.io/zone";
+        for (old, new, expected) in [
+            (beta, "topology.kubernetes.io/zone", vec![]),
+            (beta, "topology.kubernetes.io/region", vec!["nodeAffinity"]),
+            (beta, "", vec!["nodeAffinity"]),
+            ("disk", "", vec![]),
+            ("disk", "size", vec!["nodeAffinity"]),
+        ] {
+            assert_eq!(refused(old, new), expected, "{old} {new}");
+        }
     }
 }
