@@ -15,13 +15,11 @@ mod update;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::strategy::{Context, Dependents, Strategy, StrategyExtensions, UpdateStep, update_order};
 
 use crate::core::v1::workload::template::name_warning;
-
-/// Maximum length of a label value in bytes.
-const MAX_LABEL_VALUE: usize = 63;
 
 pub use failure_policy::{
     PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern,
@@ -76,11 +74,13 @@ impl Strategy for Job {
 
     fn prepare_for_create(&mut self, context: &Context<'_>) {
         self.spec.template.drop_disabled(None, context.features);
+        let shares_labels = !self.spec.template.metadata.labels.is_empty();
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
         }
-        // A name that is too long for a label is reported for the generated label only, not for its copy.
-        if self.metadata.name.len() <= MAX_LABEL_VALUE {
+        // In kube-apiserver a job shares the labels of a template with labels from the start, and those of another
+        // template after it was stored. Problems of generated labels are reported for shared labels alone.
+        if shares_labels || names::label_value(&self.metadata.name).is_empty() {
             self.default_labels();
         }
     }
@@ -216,6 +216,68 @@ mod tests {
             let errors = planesmith_machinery::validation::check_create(&job, &Context::default());
             let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
             assert_eq!(fields, problems, "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_label_values_are_reported_for_shared_labels() {
+        let job = |name: &str, labels: &Value| {
+            let mut job: Job = serde_json::from_value(json!({
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": {"name": name, "namespace": "default"},
+                "spec": {"template": {"metadata": {"labels": labels}, "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "c", "image": "i"}],
+                }}},
+            }))
+            .unwrap();
+            set_defaults(&mut job, Environment::defaults());
+            job.metadata.uid = "u".to_owned();
+            job.prepare_for_create(&Context::default());
+            let errors = planesmith_machinery::validation::check_create(&job, &Context::default());
+            errors
+                .as_slice()
+                .iter()
+                .filter(|error| error.field == "metadata.labels")
+                .count()
+        };
+        let long = "j".repeat(64);
+        for (name, labels, expected) in [
+            ("j", json!({}), 0),
+            ("j", json!({"a": "b"}), 0),
+            (&long, json!({}), 0),
+            (&long, json!({"a": "b"}), 2),
+            ("a/b", json!({}), 0),
+            ("a/b", json!({"a": "b"}), 2),
+        ] {
+            assert_eq!(job(name, &labels), expected, "{name} {labels}");
+        }
+    }
+
+    #[test]
+    fn stored_jobs_without_labels_with_a_domain_need_none() {
+        let job = |manual: bool, labels: &Value| -> Job {
+            serde_json::from_value(json!({
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": {"name": "j", "uid": "u"},
+                "spec": {
+                    "manualSelector": manual,
+                    "selector": {"matchLabels": {"controller-uid": "u"}},
+                    "template": {"metadata": {"labels": labels}},
+                },
+            }))
+            .unwrap()
+        };
+        let old_labels = json!({"controller-uid": "u", "job-name": "j"});
+        let mut all = old_labels.clone();
+        all["batch.kubernetes.io/controller-uid"] = json!("u");
+        all["batch.kubernetes.io/job-name"] = json!("j");
+        for (old, expected) in [(&old_labels, 0), (&all, 2)] {
+            let mut errors = FieldErrors::default();
+            job(false, &old_labels).check_identity(Some(&job(true, old).spec), &mut errors);
+            assert_eq!(errors.count(), expected, "{errors:?}");
         }
     }
 

@@ -14,7 +14,7 @@ const MAX_MANAGED_BY: usize = 63;
 
 impl Job {
     pub(super) fn check(&self, old: Option<&JobSpec>, errors: &mut FieldErrors) {
-        self.check_identity(errors);
+        self.check_identity(old, errors);
         self.spec.check_with_selector(old, &mut errors.at("spec"));
         if self.spec.is_indexed()
             && let Some(completions @ 1..) = self.spec.completions

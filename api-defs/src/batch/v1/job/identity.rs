@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::value::Value;
 
-use super::Job;
+use super::{Job, JobSpec};
 use crate::core::v1::workload::selector::{Match, matches};
 
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
@@ -32,8 +32,9 @@ impl Job {
         by_uid.or_insert_with(|| uid.clone());
     }
 
-    /// Reports a selector or labels that differ from the generated ones.
-    pub(super) fn check_identity(&self, errors: &mut FieldErrors) {
+    /// Reports a selector or labels that differ from the generated ones. A stored job without the labels that have a
+    /// domain needs none.
+    pub(super) fn check_identity(&self, old: Option<&JobSpec>, errors: &mut FieldErrors) {
         if self.spec.manual_selector == Some(true) || self.spec.selector.is_none() {
             return;
         }
@@ -41,12 +42,14 @@ impl Job {
         if uid.is_empty() {
             errors.required("metadata.uid", "");
         }
-        let wanted = [
-            (OLD_CONTROLLER_UID, uid),
-            (OLD_JOB_NAME, name),
-            (CONTROLLER_UID, uid),
-            (JOB_NAME, name),
-        ];
+        let mut wanted = vec![(OLD_CONTROLLER_UID, uid), (OLD_JOB_NAME, name)];
+        let has_domain_labels = |old: &JobSpec| {
+            let labels = &old.template.metadata.labels;
+            labels.contains_key(CONTROLLER_UID) && labels.contains_key(JOB_NAME)
+        };
+        if old.is_none_or(has_domain_labels) {
+            wanted.extend([(CONTROLLER_UID, uid), (JOB_NAME, name)]);
+        }
         let labels = &self.spec.template.metadata.labels;
         for (key, value) in &wanted {
             let errors = &mut *errors.at("spec.template.metadata");
