@@ -39,10 +39,14 @@ pub enum NameRule {
     ConfigKey,
     /// Anything that can be a segment of a path.
     PathSegment,
+    /// As `PathSegment`; the prefix of a generated name is checked as if it were the whole name.
+    WholePathSegment,
     /// As `DnsSubdomain`; the prefix of a generated name is not checked.
     LongName,
     /// An IP address in its canonical form.
     IpAddress,
+    /// Anything: the strategy of the kind checks the name.
+    OfStrategy,
 }
 
 /// Checks a name by the rule of its kind.
@@ -53,9 +57,10 @@ pub fn check(rule: NameRule, name: &str) -> Complaints {
         NameRule::DnsLabel => dns_label(name),
         NameRule::DnsLabel1035 => dns_label_1035(name),
         NameRule::ConfigKey => config_key(name),
-        NameRule::PathSegment => path_segment(name),
-        NameRule::LongName => subdomain_with_unit(name, "bytes"),
+        NameRule::PathSegment | NameRule::WholePathSegment => path_segment(name),
+        NameRule::LongName => long_name(name),
         NameRule::IpAddress => ip::check(name),
+        NameRule::OfStrategy => Complaints::new(),
     }
 }
 
@@ -64,7 +69,8 @@ pub fn check(rule: NameRule, name: &str) -> Complaints {
 pub fn check_prefix(rule: NameRule, prefix: &str) -> Complaints {
     match rule {
         NameRule::PathSegment => path_segment_prefix(prefix),
-        NameRule::LongName => Complaints::new(),
+        NameRule::WholePathSegment => path_segment(prefix),
+        NameRule::LongName | NameRule::OfStrategy => Complaints::new(),
         NameRule::IpAddress => ip::check(prefix),
         rule => check(rule, &mask_trailing_dash(prefix)),
     }
@@ -81,7 +87,17 @@ fn mask_trailing_dash(prefix: &str) -> std::borrow::Cow<'_, str> {
 /// Lower-case letters, digits and `-`, up to 63 (RFC 1123).
 #[must_use]
 pub fn dns_label(name: &str) -> Complaints {
-    let mut complaints = longer_than(name, LABEL_MAX, "characters");
+    label_with_unit(name, "characters")
+}
+
+/// As [`dns_label`], in the words of kube-apiserver's declared rules, which count bytes.
+#[must_use]
+pub fn short_name(name: &str) -> Complaints {
+    label_with_unit(name, "bytes")
+}
+
+fn label_with_unit(name: &str, unit: &str) -> Complaints {
+    let mut complaints = longer_than(name, LABEL_MAX, unit);
     if !is_label(name.as_bytes()) {
         complaints.push(if is_subdomain(name) {
             "must not contain dots".to_owned()
@@ -98,6 +114,12 @@ pub fn dns_label(name: &str) -> Complaints {
 #[must_use]
 pub fn dns_subdomain(name: &str) -> Complaints {
     subdomain_with_unit(name, "characters")
+}
+
+/// As [`dns_subdomain`], in the words of kube-apiserver's declared rules, which count bytes.
+#[must_use]
+pub fn long_name(name: &str) -> Complaints {
+    subdomain_with_unit(name, "bytes")
 }
 
 fn subdomain_with_unit(name: &str, unit: &str) -> Complaints {
@@ -170,7 +192,7 @@ pub fn qualified_name(name: &str) -> Complaints {
             part
         }
         Some((prefix, part)) => {
-            let of_prefix = subdomain_with_unit(prefix, "bytes");
+            let of_prefix = long_name(prefix);
             complaints.extend(
                 of_prefix
                     .into_iter()

@@ -12,7 +12,7 @@ use crate::certificates::v1beta1;
     group = "certificates.k8s.io",
     version = "v1alpha1",
     cluster,
-    name_rule = path_segment,
+    name_rule = of_strategy,
     conditional_update,
     selectable("spec.signerName"),
     storage_version = v1beta1::ClusterTrustBundle

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::names;
+use planesmith_machinery::names::{self, Complaints, NameRule};
 use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
@@ -18,7 +18,7 @@ const MAX_BUNDLE: usize = 1024 * 1024;
     group = "certificates.k8s.io",
     version = "v1beta1",
     cluster,
-    name_rule = path_segment,
+    name_rule = of_strategy,
     conditional_update,
     selectable("spec.signerName"),
     strategy, strategy_extensions
@@ -70,10 +70,15 @@ impl StrategyExtensions for ClusterTrustBundle {
 
 impl ClusterTrustBundle {
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let name = self.metadata.name.as_str();
-        if !name.is_empty() {
-            for complaint in name_complaints(name, &self.spec.signer_name) {
-                errors.invalid("metadata.name", name, complaint);
+        let (start, name) = (&self.metadata.generate_name, &self.metadata.name);
+        for (field, text, rule) in [
+            ("metadata.generateName", start, names::check_prefix as Rule),
+            ("metadata.name", name, names::check),
+        ] {
+            if !text.is_empty() {
+                for complaint in complaints(text, &self.spec.signer_name, rule) {
+                    errors.invalid(field, text, complaint);
+                }
             }
         }
         if !self.spec.signer_name.is_empty() {
@@ -92,17 +97,25 @@ impl ClusterTrustBundle {
     }
 }
 
+/// Checks a text by a rule.
+type Rule = fn(NameRule, &str) -> Complaints;
+
 /// Returns the errors in the name of a bundle for `signer`, which may be empty.
-pub(crate) fn name_complaints(name: &str, signer: &str) -> Vec<String> {
+pub(crate) fn name_complaints(name: &str, signer: &str) -> Complaints {
+    complaints(name, signer, names::check)
+}
+
+/// Returns the errors in a name or in the start of a generated one; `rule` checks the part without the signer.
+fn complaints(name: &str, signer: &str, rule: Rule) -> Complaints {
     if signer.is_empty() {
         return match name.contains(':') {
             true => vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()],
-            false => names::dns_subdomain(name),
+            false => rule(NameRule::DnsSubdomain, name),
         };
     }
     let prefix = format!("{}:", signer.replace('/', ":"));
     match name.strip_prefix(&prefix) {
-        Some(rest) => names::dns_subdomain(rest),
+        Some(rest) => rule(NameRule::DnsSubdomain, rest),
         None => vec![format!(
             "ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
         )],
@@ -111,6 +124,9 @@ pub(crate) fn name_complaints(name: &str, signer: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::strategy::Context;
+    use planesmith_machinery::validation::check_create;
+
     use super::*;
 
     #[test]
@@ -125,5 +141,45 @@ mod tests {
             ["ClusterTrustBundle for signerName example.com/s must be named with prefix example.com:s:"]
         );
         assert_eq!(name_complaints("a:b", "").len(), 1);
+    }
+
+    #[test]
+    fn generated_names_start_with_the_signer_too() {
+        let prefix = "ClusterTrustBundle for signerName a.b/c must be named with prefix a.b:c:";
+        let cases = [
+            ("a.b:c:x", "", "a.b/c", vec![]),
+            ("a.b:c:x", "a.b:c:x-", "a.b/c", vec![]),
+            (
+                "a.b:c:x",
+                "foo-",
+                "a.b/c",
+                vec![format!("metadata.generateName: Invalid value: \"foo-\": {prefix}")],
+            ),
+            (
+                "a/b",
+                "",
+                "a.b/c",
+                vec![format!("metadata.name: Invalid value: \"a/b\": {prefix}")],
+            ),
+            (
+                "..",
+                "",
+                "a.b/c",
+                vec![format!("metadata.name: Invalid value: \"..\": {prefix}")],
+            ),
+        ];
+        for (name, start, signer, expected) in cases {
+            let mut bundle = ClusterTrustBundle::default();
+            bundle.metadata.name = name.to_owned();
+            bundle.metadata.generate_name = start.to_owned();
+            bundle.spec.signer_name = signer.to_owned();
+            let errors = check_create(&bundle, &Context::default());
+            let names = errors
+                .as_slice()
+                .iter()
+                .filter(|error| error.field.starts_with("metadata."));
+            let found: Vec<String> = names.map(|error| error.message()).collect();
+            assert_eq!(found, expected, "{name} {start}");
+        }
     }
 }

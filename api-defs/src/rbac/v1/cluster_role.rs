@@ -17,7 +17,7 @@ use crate::created_at::created_at;
     group = "rbac.authorization.k8s.io",
     version = "v1",
     cluster,
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     strategy, strategy_extensions
 )]

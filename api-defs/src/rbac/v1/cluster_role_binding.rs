@@ -18,7 +18,7 @@ const ROLES: &[&str] = &["ClusterRole"];
     group = "rbac.authorization.k8s.io",
     version = "v1",
     cluster,
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     strategy, strategy_extensions
 )]

@@ -14,7 +14,7 @@ use crate::created_at::created_at;
 #[resource(
     group = "rbac.authorization.k8s.io",
     version = "v1",
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     strategy, strategy_extensions
 )]

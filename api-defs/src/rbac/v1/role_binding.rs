@@ -17,7 +17,7 @@ const ROLES: &[&str] = &["Role", "ClusterRole"];
 #[resource(
     group = "rbac.authorization.k8s.io",
     version = "v1",
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     strategy, strategy_extensions
 )]

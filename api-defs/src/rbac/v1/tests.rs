@@ -1,5 +1,5 @@
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::strategy::{Strategy, StrategyExtensions as _};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions as _};
 use serde_json::{Value, json};
 
 use super::*;
@@ -86,4 +86,22 @@ fn aggregation_selects_something() {
     stored.validate_replacement(&stored, &mut errors);
     let fields: Vec<_> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
     assert_eq!(fields, ["aggregationRule.clusterRoleSelectors[0]"]);
+}
+
+#[test]
+fn starts_of_generated_names_are_checked_like_names() {
+    let kinds: [Box<dyn planesmith_machinery::object::Object>; 4] = [
+        Box::new(Role::default()),
+        Box::new(ClusterRole::default()),
+        Box::new(RoleBinding::default()),
+        Box::new(ClusterRoleBinding::default()),
+    ];
+    for mut object in kinds {
+        "a".clone_into(&mut object.meta_mut().name);
+        "..".clone_into(&mut object.meta_mut().generate_name);
+        let errors = planesmith_machinery::validation::check_create(&*object, &Context::default());
+        let first = errors.as_slice().first().map(|error| error.message());
+        let expected = "metadata.generateName: Invalid value: \"..\": may not be '..'";
+        assert_eq!(first.as_deref(), Some(expected));
+    }
 }

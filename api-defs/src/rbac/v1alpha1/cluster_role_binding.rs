@@ -17,7 +17,7 @@ use crate::rbac::v1beta1::RoleRef;
     group = "rbac.authorization.k8s.io",
     version = "v1alpha1",
     cluster,
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     storage_version = v1::ClusterRoleBinding,
     convert,

@@ -12,7 +12,7 @@ use crate::rbac::v1;
 #[resource(
     group = "rbac.authorization.k8s.io",
     version = "v1beta1",
-    name_rule = path_segment,
+    name_rule = whole_path_segment,
     create_on_update,
     storage_version = v1::RoleBinding,
     unserved,

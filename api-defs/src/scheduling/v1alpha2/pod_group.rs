@@ -203,12 +203,12 @@ impl PodGroupTemplateReference {
             (
                 "workloadName",
                 &template.workload_name,
-                names::dns_subdomain as fn(&str) -> names::Complaints,
+                names::long_name as fn(&str) -> names::Complaints,
             ),
             (
                 "podGroupTemplateName",
                 &template.pod_group_template_name,
-                names::dns_label,
+                names::short_name,
             ),
         ];
         for (field, value, problems) in parts {

@@ -3,6 +3,7 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
+use planesmith_machinery::value::Value;
 
 /// Scheduling policy of a group of pods. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -67,10 +68,12 @@ impl PodGroupSchedulingPolicy {
         match (&self.basic, &self.gang) {
             (None, None) => errors.invalid("", "", "must specify one of: `basic`, `gang`"),
             (Some(_), Some(_)) => errors.invalid("", "{basic, gang}", "must specify exactly one of: `basic`, `gang`"),
-            (None, Some(gang)) if gang.min_count < 1 => {
-                errors.invalid("gang.minCount", gang.min_count, "must be greater than or equal to 1");
-            }
             _ => {}
+        }
+        match self.gang.as_ref().map(|gang| gang.min_count) {
+            None | Some(1..) => {}
+            Some(0) => errors.required("gang.minCount", ""),
+            Some(count) => errors.invalid("gang.minCount", count, "must be greater than or equal to 1"),
         }
     }
 }
@@ -81,14 +84,17 @@ pub(super) fn check_claims(claims: &[PodGroupResourceClaim], errors: &mut FieldE
         return errors.too_many("resourceClaims", claims.len(), MAX_CLAIMS as u64);
     }
     for (index, claim) in claims.iter().enumerate() {
-        let errors = &mut *errors.at_index("resourceClaims", index);
         if claims[..index].iter().any(|other| other.name == claim.name) {
-            errors.duplicate("", &claim.name);
+            let errors = &mut *errors.at_index("resourceClaims", index);
+            errors.duplicate("", claim as &dyn Value);
         }
+    }
+    for (index, claim) in claims.iter().enumerate() {
+        let errors = &mut *errors.at_index("resourceClaims", index);
         if claim.name.is_empty() {
             errors.required("name", "");
         } else {
-            for problem in names::dns_label(&claim.name) {
+            for problem in names::short_name(&claim.name) {
                 errors.invalid("name", &claim.name, problem);
             }
         }

@@ -106,17 +106,19 @@ impl Strategy for Workload {
         }
         let templates = &self.spec.pod_group_templates;
         if templates.is_empty() {
-            return errors.required("podGroupTemplates", "must have at least one item");
+            return errors.required("podGroupTemplates", "");
         }
         if templates.len() > MAX_TEMPLATES {
             return errors.too_many("podGroupTemplates", templates.len(), MAX_TEMPLATES as u64);
         }
         for (index, template) in templates.iter().enumerate() {
-            let errors = &mut *errors.at_index("podGroupTemplates", index);
             if templates[..index].iter().any(|other| other.name == template.name) {
-                errors.duplicate("", &template.name);
+                let errors = &mut *errors.at_index("podGroupTemplates", index);
+                errors.duplicate("", template as &dyn Value);
             }
-            template.check(errors);
+        }
+        for (index, template) in templates.iter().enumerate() {
+            template.check(&mut errors.at_index("podGroupTemplates", index));
         }
     }
 
@@ -149,7 +151,7 @@ impl StrategyExtensions for Workload {
 impl TypedLocalObjectReference {
     fn check(&self, errors: &mut FieldErrors) {
         if !self.api_group.is_empty() {
-            for problem in names::dns_subdomain(&self.api_group) {
+            for problem in names::long_name(&self.api_group) {
                 errors.invalid("apiGroup", &self.api_group, problem);
             }
         }
@@ -178,11 +180,77 @@ impl PodGroupTemplate {
         if self.name.is_empty() {
             errors.required("name", "");
         } else {
-            for problem in names::dns_label(&self.name) {
+            for problem in names::short_name(&self.name) {
                 errors.invalid("name", &self.name, problem);
             }
         }
         self.scheduling_policy.check(&mut errors.at("schedulingPolicy"));
         check_claims(&self.resource_claims, errors);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn messages(spec: Value) -> Vec<String> {
+        let workload = Workload {
+            spec: serde_json::from_value(spec).unwrap(),
+            ..Workload::default()
+        };
+        let mut errors = FieldErrors::default();
+        workload.validate(&mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn workloads_are_checked_in_the_words_of_declared_rules() {
+        let gang = |name: &str, count: i32| json!({"name": name, "schedulingPolicy": {"gang": {"minCount": count}}});
+        let both = json!({"name": "a", "schedulingPolicy": {"basic": {}, "gang": {"minCount": 0}}});
+        let long = "a".repeat(254);
+        let cases = [
+            (json!({"podGroupTemplates": [gang("a", 1)]}), vec![]),
+            (json!({"podGroupTemplates": []}), vec!["spec.podGroupTemplates: Required value".to_owned()]),
+            (
+                json!({"podGroupTemplates": [gang("a", 0), gang("b", -1)]}),
+                vec![
+                    "spec.podGroupTemplates[0].schedulingPolicy.gang.minCount: Required value".to_owned(),
+                    "spec.podGroupTemplates[1].schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than \
+                     or equal to 1"
+                        .to_owned(),
+                ],
+            ),
+            (
+                json!({"podGroupTemplates": [both]}),
+                vec![
+                    "spec.podGroupTemplates[0].schedulingPolicy: Invalid value: \"{basic, gang}\": must specify exactly one \
+                     of: `basic`, `gang`"
+                        .to_owned(),
+                    "spec.podGroupTemplates[0].schedulingPolicy.gang.minCount: Required value".to_owned(),
+                ],
+            ),
+            (
+                json!({"podGroupTemplates": [gang(&long[..64], 1)], "controllerRef": {"apiGroup": long, "kind": "k", "name": "n"}}),
+                vec![
+                    format!("spec.controllerRef.apiGroup: Invalid value: \"{long}\": must be no more than 253 bytes"),
+                    format!(
+                        "spec.podGroupTemplates[0].name: Invalid value: \"{}\": must be no more than 63 bytes",
+                        &long[..64]
+                    ),
+                ],
+            ),
+            (
+                json!({"podGroupTemplates": [gang("a", 0), gang("a", 2)]}),
+                vec![
+                    r#"spec.podGroupTemplates[1]: Duplicate value: {"name":"a","schedulingPolicy":{"gang":{"minCount":2}},"schedulingConstraints":null}"#.to_owned(),
+                    "spec.podGroupTemplates[0].schedulingPolicy.gang.minCount: Required value".to_owned(),
+                ],
+            ),
+        ];
+        for (spec, expected) in cases {
+            assert_eq!(messages(spec.clone()), expected, "{spec}");
+        }
     }
 }

@@ -90,17 +90,21 @@ const NAME_RULE_WORDS: &[&str] = &[
     "dns_label_1035",
     "config_key",
     "path_segment",
+    "whole_path_segment",
     "long_name",
     "ip_address",
+    "of_strategy",
 ];
-const NAME_RULES: [NameRule; 7] = [
+const NAME_RULES: [NameRule; 9] = [
     NameRule::DnsSubdomain,
     NameRule::DnsLabel,
     NameRule::DnsLabel1035,
     NameRule::ConfigKey,
     NameRule::PathSegment,
+    NameRule::WholePathSegment,
     NameRule::LongName,
     NameRule::IpAddress,
+    NameRule::OfStrategy,
 ];
 
 /// `#[resource(...)]`, as written; flags are the spans of their keys.

@@ -229,8 +229,10 @@ fn name_rule(rule: NameRule) -> TokenStream {
         NameRule::DnsLabel1035 => quote!(DnsLabel1035),
         NameRule::ConfigKey => quote!(ConfigKey),
         NameRule::PathSegment => quote!(PathSegment),
+        NameRule::WholePathSegment => quote!(WholePathSegment),
         NameRule::LongName => quote!(LongName),
         NameRule::IpAddress => quote!(IpAddress),
+        NameRule::OfStrategy => quote!(OfStrategy),
     }
 }
 

@@ -154,10 +154,14 @@ pub enum NameRule {
     ConfigKey,
     /// Any single path segment.
     PathSegment,
+    /// Any single path segment; the `generateName` prefix is one, too.
+    WholePathSegment,
     /// RFC 1123 subdomain, without validation of the `generateName` prefix.
     LongName,
     /// An IP address in canonical form.
     IpAddress,
+    /// The strategy of the kind has the rule.
+    OfStrategy,
 }
 
 /// Deviations of a kind from the default handling of writes and tables.

@@ -120,6 +120,9 @@ fn long_names_and_addresses_are_rules_of_their_own() {
         ["must be no more than 253 bytes"]
     );
     assert!(check_prefix(NameRule::LongName, "Bad_").is_empty());
+    assert_eq!(short_name(&"a".repeat(64)), ["must be no more than 63 bytes"]);
+    assert_eq!(check_prefix(NameRule::WholePathSegment, ".."), ["may not be '..'"]);
+    assert!(check(NameRule::OfStrategy, "a/b").is_empty() && check_prefix(NameRule::OfStrategy, "a/b").is_empty());
     assert!(check(NameRule::IpAddress, "2001:db8::1").is_empty());
     assert!(!check(NameRule::IpAddress, "a/b").is_empty());
 }
