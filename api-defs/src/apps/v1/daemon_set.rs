@@ -11,6 +11,7 @@ use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, Upda
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::apps::annotated_int::parse_int;
 use crate::core::v1::PodTemplateSpec;
 use crate::core::v1::workload::counts::check_collisions;
 use crate::core::v1::workload::selector::check_unchanged;
@@ -216,6 +217,11 @@ impl Strategy for DaemonSet {
 impl StrategyExtensions for DaemonSet {
     const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[TEMPLATE_GENERATION];
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn conversion_problem(&self) -> Option<String> {
+        let generation = self.metadata.annotations.get(TEMPLATE_GENERATION)?;
+        parse_int(generation).err()
+    }
 
     fn prepare_bookmark(&mut self) {
         set_template_generation(&mut self.metadata, 0);

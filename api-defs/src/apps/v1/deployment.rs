@@ -10,6 +10,7 @@ use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, Upda
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::apps::annotated_int::parse_int;
 use crate::core::v1::PodTemplateSpec;
 use crate::core::v1::workload::counts::check_collisions;
 use crate::core::v1::workload::selector::check_unchanged;
@@ -221,6 +222,16 @@ impl Strategy for Deployment {
 
 impl StrategyExtensions for Deployment {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn conversion_problem(&self) -> Option<String> {
+        let revision = self.metadata.annotations.get(ROLLBACK_TO)?;
+        match parse_int(revision) {
+            Err(why) if !revision.is_empty() => Some(format!(
+                "failed to parse annotation[{ROLLBACK_TO}]={revision} as int64: {why}"
+            )),
+            _ => None,
+        }
+    }
 
     fn prepare_bookmark(&mut self) {
         self.spec.replicas = Some(0);

@@ -4,6 +4,7 @@ use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiError;
+use planesmith_machinery::strategy::ExtensionHooks;
 
 use super::Representation;
 
@@ -17,6 +18,8 @@ pub(crate) struct Expected<'f> {
     pub(crate) scheme: &'static str,
     /// The representation of the objects.
     pub(crate) representation: &'static dyn Representation,
+    /// The extensions of the kind.
+    pub(crate) hooks: &'static dyn ExtensionHooks,
     /// The message for a body that cannot be read, for readers that do not know the kind well enough to report more.
     pub(crate) unknown: Option<&'static str>,
 }
@@ -29,6 +32,7 @@ impl<'f> From<&'f ResourceFacts> for Expected<'f> {
             kind: &facts.kind,
             scheme: facts.hub().extensions.scheme_name,
             representation: super::of(facts),
+            hooks: facts.extensions.hooks,
             unknown: None,
         }
     }

@@ -31,6 +31,7 @@ pub(super) const EXPECTED: Expected = Expected {
     kind: "Scale",
     scheme: Extensions::NONE.scheme_name,
     representation: &Declared,
+    hooks: Extensions::NONE.hooks,
     unknown: None,
 };
 

@@ -130,6 +130,7 @@ impl Decoder<'_> {
         let mut findings = custom::decode(json, target, strictness).map_err(|error| match error {
             DecodeError::Syntax(why) | DecodeError::Type(why) => self.unfit(&sent, &why),
         })?;
+        self.check_conversion(&sent, target)?;
         if strictness == Strictness::Strict {
             findings.add_yaml(repeated.to_vec());
         }
@@ -138,7 +139,16 @@ impl Decoder<'_> {
 
     fn read_message(&self, envelope: Envelope<'_>, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
         let sent = self.check_kind(envelope.type_meta, body, &[])?;
-        protobuf::decode_sent(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
+        protobuf::decode_sent(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))?;
+        self.check_conversion(&sent, target)
+    }
+
+    /// Refuses an object that kube-apiserver could not convert to its internal type.
+    fn check_conversion(&self, sent: &TypeMeta, object: &dyn Struct) -> ApiResult<()> {
+        match self.expected.hooks.conversion_problem(object) {
+            Some(why) => Err(self.unfit(sent, &why)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses, warns of or ignores unknown and repeated fields.
@@ -227,6 +237,7 @@ mod tests {
             kind: "Foo",
             scheme: Extensions::NONE.scheme_name,
             representation: &crate::representation::Custom,
+            hooks: Extensions::NONE.hooks,
             unknown: None,
         };
         Decoder {

@@ -98,6 +98,30 @@ async fn bodies_that_are_no_such_object_are_refused_in_words() {
 }
 
 #[tokio::test]
+async fn objects_that_have_no_internal_form_are_refused() {
+    let server = Server::with_places().await;
+    let site = |storeys: &str| {
+        format!(r#"{{"metadata":{{"name":"s","annotations":{{"test.example.com/storeys":"{storeys}"}}}}}}"#)
+    };
+    let problem = "Site in version \"v1\" cannot be handled as a Site: many is no number";
+    let path = "/api/v1/sites/s";
+    let refused = server.post("/api/v1/sites", &site("many")).await;
+    assert_eq!(refused.refusal(), (400, problem.to_owned()));
+    server.create("/api/v1/sites", &site("2")).await;
+    assert_eq!(
+        server.put(path, &site("many")).await.refusal(),
+        (400, problem.to_owned())
+    );
+    let merged = server.patch("merge", path, &site("many")).await;
+    let (code, message) = merged.refusal();
+    assert_eq!(code, 422);
+    assert!(message.ends_with(": many is no number"), "{message}");
+    let strategic = server.patch("strategic-merge", path, &site("many")).await;
+    assert_eq!(strategic.refusal(), (500, "many is no number".to_owned()));
+    assert_eq!(server.put(path, &site("3")).await.code, 200);
+}
+
+#[tokio::test]
 async fn unknown_fields_warn_or_fail_or_pass() {
     let server = Server::with_places().await;
     let body = |name: &str| format!(r#"{{"metadata":{{"name":"{name}"}},"extra":1,"data":{{"a":"1","a":"2"}}}}"#);

@@ -178,6 +178,11 @@ impl StrategyExtensions for Site {
     const PHASED_DELETION: bool = true;
     const HIDDEN_ANNOTATIONS: &'static [&'static str] = &["test.example.com/hidden"];
 
+    fn conversion_problem(&self) -> Option<String> {
+        let storeys = self.metadata.annotations.get("test.example.com/storeys")?;
+        storeys.parse::<u32>().err().map(|_| format!("{storeys} is no number"))
+    }
+
     fn prepare_for_delete(&mut self) {
         self.status.phase = "Terminating".to_owned();
     }

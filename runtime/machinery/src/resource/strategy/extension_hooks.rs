@@ -1,5 +1,6 @@
 //! Extensions of strategies without the types of their objects.
 
+use std::any::Any;
 use std::fmt;
 
 use super::{StrategyExtensions, Typed};
@@ -7,11 +8,18 @@ use crate::environment::Environment;
 use crate::field_error::FieldErrors;
 use crate::resource::Completion;
 use crate::resource::object::{Object, Resource};
+use crate::value::Struct;
 
 /// The functions of the [`StrategyExtensions`] of one kind, for code that is generic over kinds.
 ///
 /// Unless stated otherwise, each function expects an object of the kind and ignores any other.
 pub trait ExtensionHooks: Send + Sync {
+    /// See [`StrategyExtensions::conversion_problem`].
+    fn conversion_problem(&self, object: &dyn Struct) -> Option<String> {
+        let _ = object;
+        None
+    }
+
     /// See [`StrategyExtensions::set_server_defaults`].
     fn set_server_defaults(&self, object: &mut dyn Object, environment: &Environment) {
         let _ = (object, environment);
@@ -93,6 +101,10 @@ pub struct NoExtensions;
 impl ExtensionHooks for NoExtensions {}
 
 impl<R: Resource + StrategyExtensions> ExtensionHooks for Typed<R> {
+    fn conversion_problem(&self, object: &dyn Struct) -> Option<String> {
+        StrategyExtensions::conversion_problem((object as &dyn Any).downcast_ref::<R>()?)
+    }
+
     fn set_server_defaults(&self, object: &mut dyn Object, environment: &Environment) {
         if let Some(object) = object.downcast_mut::<R>() {
             StrategyExtensions::set_server_defaults(object, environment);

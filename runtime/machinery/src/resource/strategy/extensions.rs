@@ -47,6 +47,12 @@ pub trait StrategyExtensions: Strategy {
     /// deleted first. Failed preconditions are worded differently for these kinds.
     const PHASED_DELETION: bool = Extensions::NONE.phased_deletion;
 
+    /// Returns the reason why an object as its client sent it cannot be read as one of kube-apiserver's internal type;
+    /// `None` if it can.
+    fn conversion_problem(&self) -> Option<String> {
+        None
+    }
+
     /// Sets defaults that depend on the features or the clock of the server; all other defaults are already set.
     fn set_server_defaults(&mut self, environment: &Environment) {
         let _ = environment;
