@@ -32,6 +32,7 @@ pub struct FieldErrors {
     prefix: String,
     features: Features,
     now: Time,
+    sent: SentEmpty,
     /// Bytes of texts in `errors`.
     size: usize,
     /// Number of errors that were dropped because `errors` was full.
@@ -175,10 +176,19 @@ impl FieldErrors {
         Self { now, ..self }
     }
 
+    /// The same errors, for an object that was sent in the body `sent`.
+    #[must_use]
+    pub fn with_sent(self, sent: &SentEmpty) -> Self {
+        Self {
+            sent: sent.clone(),
+            ..self
+        }
+    }
+
     /// Returns no errors, for the same rules below no prefix: for checks whose result decides about others.
     #[must_use]
     pub fn separate(&self) -> Self {
-        Self::new(&self.features).with_time(self.now)
+        Self::new(&self.features).with_time(self.now).with_sent(&self.sent)
     }
 
     /// Returns the features of the server whose rules are checked.
@@ -191,6 +201,17 @@ impl FieldErrors {
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// True if the client sent an empty list or map at `field`, which objects do not distinguish from an absent one. It
+    /// reads the whole body, so rules ask for it once per object, not once per element.
+    #[must_use]
+    pub fn was_sent_empty(&self, field: &str) -> bool {
+        let path = match self.prefix.as_str() {
+            "" => field.to_owned(),
+            prefix => format!("{prefix}.{field}"),
+        };
+        self.sent.contains(&path)
     }
 
     /// Drops all errors so far.

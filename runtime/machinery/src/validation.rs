@@ -39,7 +39,7 @@ pub fn check_create(object: &dyn Object, context: &Context<'_>) -> FieldErrors {
 /// strategy found no error.
 #[must_use]
 pub fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts, context: &Context<'_>) -> FieldErrors {
-    let mut errors = FieldErrors::new(context.features).with_time(context.now);
+    let mut errors = errors_in(context);
     let kind = object.resource();
     if kind.behavior.create_only {
         // A review has no name.
@@ -71,7 +71,7 @@ pub fn check_update_as_sent(
     sent: &ResourceFacts,
     context: &Context<'_>,
 ) -> FieldErrors {
-    let mut errors = FieldErrors::new(context.features).with_time(context.now);
+    let mut errors = errors_in(context);
     let kind = new.resource();
     check_generic_update(new, old, &mut errors);
     for step in kind.extensions.update_order {
@@ -109,12 +109,19 @@ pub fn check_part_update(
     context: &Context<'_>,
     check: impl FnOnce(&mut FieldErrors),
 ) -> FieldErrors {
-    let mut errors = FieldErrors::new(context.features).with_time(context.now);
+    let mut errors = errors_in(context);
     check_generic_update(new, old, &mut errors);
     check_kind_metadata_change(new, old, &mut errors);
     check_declared(new, &mut errors);
     check(&mut errors);
     errors
+}
+
+/// Returns no errors, for the rules of the request in `context`.
+fn errors_in(context: &Context<'_>) -> FieldErrors {
+    FieldErrors::new(context.features)
+        .with_time(context.now)
+        .with_sent(context.sent_empty)
 }
 
 /// Checks the rules of the kind for metadata.

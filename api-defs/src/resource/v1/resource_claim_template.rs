@@ -62,6 +62,15 @@ impl StrategyExtensions for ResourceClaimTemplate {
 impl ResourceClaimTemplateSpec {
     fn check(&self, errors: &mut FieldErrors) {
         check_template_metadata("metadata", &self.metadata, errors);
+        for field in [
+            "metadata.ownerReferences",
+            "metadata.finalizers",
+            "metadata.managedFields",
+        ] {
+            if errors.was_sent_empty(field) {
+                errors.forbidden(field, "cannot be set");
+            }
+        }
         self.spec.check(&mut errors.at("spec"));
     }
 }

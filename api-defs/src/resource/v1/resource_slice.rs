@@ -162,7 +162,8 @@ impl ResourceSliceSpec {
             self.check_unchanged(old, errors);
         }
         self.check_nodes(errors);
-        if !self.shared_counters.is_empty() && !self.devices.is_empty() {
+        let has_counters = !self.shared_counters.is_empty() || errors.was_sent_empty("sharedCounters");
+        if has_counters && (!self.devices.is_empty() || errors.was_sent_empty("devices")) {
             errors.invalid("", "", "only one of `sharedCounters` or `devices` is allowed");
         }
         let max = match self.devices.iter().any(Device::is_advanced) {

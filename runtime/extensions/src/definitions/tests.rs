@@ -79,16 +79,14 @@ fn request(method: &str, path: &str, body: &Value) -> Request<Body> {
 
 /// A server of definitions with an empty store.
 fn serving(checks: fn() -> Arc<dyn Checks>) -> (Definitions, PreparedServer, OpenApi) {
-    serving_from(
-        Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap(),
-        checks,
-    )
+    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+    serving_from(&storage, checks)
 }
 
-fn serving_from(storage: Storage, checks: fn() -> Arc<dyn Checks>) -> (Definitions, PreparedServer, OpenApi) {
+fn serving_from(storage: &Storage, checks: fn() -> Arc<dyn Checks>) -> (Definitions, PreparedServer, OpenApi) {
     let stores = Stores::new(storage.clone(), Arc::new(Scheme::new()));
     let of_definitions = ResourceFacts::defined(vec![CustomKind::FACTS], 0).remove(0);
-    let store = Arc::new(ResourceStore::with_versions(&storage, &of_definitions, &Scheme::new()));
+    let store = Arc::new(ResourceStore::with_versions(storage, &of_definitions, &Scheme::new()));
     let mut server = ApiServer::new("extensions", Routes::new());
     let templates = Templates {
         definitions: "apis/apiextensions.k8s.io/v1",
@@ -140,7 +138,7 @@ async fn answers_follow_from_the_stored_object_and_the_present_schema_alone() {
     let (a, ax) = (json!({"a": text}), json!({"a": text, "x": text}));
     let with_default = json!({"a": text, "x": text, "c": {"type": "string", "default": "C"}});
     let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-    let (definitions, server, _) = serving_from(storage.clone(), unchecked);
+    let (definitions, server, _) = serving_from(&storage, unchecked);
     definitions.serve(&rocks(&ax));
     let created = send(&server, request("POST", ROCKS, &rock(&json!({"a": "1", "x": "2"})))).await;
     assert_eq!(created, 201);
@@ -155,7 +153,7 @@ async fn answers_follow_from_the_stored_object_and_the_present_schema_alone() {
         definitions.serve(&rocks(properties));
         assert_eq!(spec(&server).await, expected);
         // A server that starts now says the same.
-        let (others, other, _) = serving_from(storage.clone(), unchecked);
+        let (others, other, _) = serving_from(&storage, unchecked);
         others.serve(&rocks(properties));
         assert_eq!(spec(&other).await, expected);
         definitions.serve(&rocks(&json!({})));

@@ -7,6 +7,7 @@ use planesmith_wire::json::{Malformed, Next, Reader, encode_text};
 use serde_json::{Map, Value};
 
 use super::{FieldError, FieldErrors};
+use crate::facts::{StructFacts, TypeFacts};
 
 /// Top-level struct fields of objects: a `null` in an error about one of them is not an empty map.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
@@ -16,7 +17,12 @@ const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 ///
 /// The body is parsed only if the object has errors, and searched only at their fields.
 #[derive(Clone, Debug, Default)]
-pub struct SentEmpty(Bytes);
+pub struct SentEmpty {
+    /// The body in JSON, without bytes if it contains no empty values.
+    body: Bytes,
+    /// The type of the body.
+    facts: Option<&'static StructFacts>,
+}
 
 /// An error whose value contains `null`: its field, and the value in the request body.
 struct Sought<'e, 'd> {
@@ -25,13 +31,67 @@ struct Sought<'e, 'd> {
     sent: Option<&'d Value>,
 }
 
+impl PartialEq for SentEmpty {
+    fn eq(&self, other: &Self) -> bool {
+        self.body == other.body
+    }
+}
+
+impl Eq for SentEmpty {}
+
 impl SentEmpty {
-    /// Stores a JSON body if it contains an empty value.
+    /// Returns the body of a request that sends nothing empty.
     #[must_use]
-    pub fn new(json: &Bytes) -> Self {
+    pub fn nothing() -> &'static Self {
+        static NOTHING: SentEmpty = SentEmpty {
+            body: Bytes::new(),
+            facts: None,
+        };
+        &NOTHING
+    }
+
+    /// Stores a JSON body of an object with `facts` if it contains an empty value.
+    #[must_use]
+    pub fn new(facts: &'static StructFacts, json: &Bytes) -> Self {
         match holds_empty(json) || json.windows(2).any(|two| two == b"\"\"") {
-            true => Self(json.clone()),
+            true => Self {
+                body: json.clone(),
+                facts: Some(facts),
+            },
             false => Self::default(),
+        }
+    }
+
+    /// Returns the body; `None` if it contains no empty values.
+    ///
+    /// A struct that was sent as `{}` is set, and absent only if the server dropped it. It is `null` here.
+    fn document(&self) -> Option<Value> {
+        if self.body.is_empty() {
+            return None;
+        }
+        let mut document = serde_json::from_slice(&self.body).ok()?;
+        if let Some(facts) = self.facts {
+            nullify_structs_in(&mut document, facts);
+        }
+        Some(document)
+    }
+
+    /// True if the body has an empty list or map at `field`. Reads the whole body.
+    #[must_use]
+    pub fn contains(&self, field: &str) -> bool {
+        let Some(document) = self.document() else {
+            return false;
+        };
+        let mut sought = [Sought {
+            field,
+            index: 0,
+            sent: None,
+        }];
+        find_in(&document, 0, &mut sought);
+        match sought[0].sent {
+            Some(Value::Array(list)) => list.is_empty(),
+            Some(Value::Object(map)) => map.is_empty(),
+            _ => false,
         }
     }
 
@@ -47,10 +107,10 @@ impl SentEmpty {
                 sent: None,
             })
             .collect();
-        if self.0.is_empty() || sought.is_empty() {
+        if sought.is_empty() {
             return shown;
         }
-        let Ok(document) = serde_json::from_slice(&self.0) else {
+        let Some(document) = self.document() else {
             return shown;
         };
         sought.sort_unstable_by_key(|sought| sought.field);
@@ -62,6 +122,29 @@ impl SentEmpty {
             }
         }
         shown
+    }
+}
+
+/// Replaces structs without members by `null` in the fields of `object`, which has `facts`.
+fn nullify_structs_in(object: &mut Value, facts: &StructFacts) {
+    for field in facts.fields {
+        if let (true, TypeFacts::Struct(inner)) = (field.inline, field.ty.present()) {
+            nullify_structs_in(object, inner());
+        } else if let Some(value) = object.get_mut(field.name) {
+            nullify_structs(value, &field.ty);
+        }
+    }
+}
+
+fn nullify_structs(value: &mut Value, ty: &TypeFacts) {
+    match (ty.present(), value) {
+        (TypeFacts::Struct(_), value @ Value::Object(_)) if value.as_object().is_some_and(Map::is_empty) => {
+            *value = Value::Null;
+        }
+        (TypeFacts::Struct(facts), value) => nullify_structs_in(value, facts()),
+        (TypeFacts::List(ty), Value::Array(list)) => list.iter_mut().for_each(|element| nullify_structs(element, ty)),
+        (TypeFacts::Map(ty), Value::Object(map)) => map.values_mut().for_each(|member| nullify_structs(member, ty)),
+        _ => {}
     }
 }
 
@@ -202,9 +285,38 @@ pub fn holds_empty(json: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::field_error::Json;
+    use crate::meta::ObjectMeta;
+    use crate::value::Struct as _;
+
+    fn sent(body: &str) -> SentEmpty {
+        SentEmpty::new(ObjectMeta::default().facts(), &Bytes::copy_from_slice(body.as_bytes()))
+    }
+
+    #[test]
+    fn structs_that_were_sent_without_members_are_not_empty_maps() {
+        check(
+            r#"{"ownerReferences":[{}],"labels":{},"other":{}}"#,
+            &[("ownerReferences[0]", "null"), ("labels", "{}"), ("other", "{}")],
+        );
+    }
+
+    #[test]
+    fn fields_are_found_in_bodies() {
+        let body = sent(r#"{"spec":{"list":[],"map":{},"text":"","full":[1]}}"#);
+        for (field, expected) in [
+            ("spec.list", true),
+            ("spec.map", true),
+            ("spec.text", false),
+            ("spec.full", false),
+            ("spec.other", false),
+        ] {
+            assert_eq!(body.contains(field), expected, "{field}");
+        }
+        assert!(!SentEmpty::nothing().contains("spec"));
+    }
 
     fn check(body: &str, expected: &[(&str, &str)]) {
-        let sent = SentEmpty::new(&Bytes::copy_from_slice(body.as_bytes()));
+        let sent = sent(body);
         let mut errors = FieldErrors::default();
         for (field, _) in expected {
             errors.invalid(field, Json("null"), "");
@@ -239,8 +351,7 @@ mod tests {
             let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null","a<b":[]}}"#;
             let mut errors = FieldErrors::default();
             errors.invalid("spec", Json(value), "");
-            let sent = SentEmpty::new(&Bytes::from_static(body.as_bytes()));
-            sent.rendered(&errors).as_slice()[0].value.clone()
+            sent(body).rendered(&errors).as_slice()[0].value.clone()
         };
         assert_eq!(
             rendered(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),

@@ -13,7 +13,7 @@ pub use extensions::{Dependents, Extensions, MetadataRules, StrategyExtensions};
 pub use update_order::UpdateStep;
 
 use crate::feature::Features;
-use crate::field_error::FieldErrors;
+use crate::field_error::{FieldErrors, SentEmpty};
 use crate::time::Time;
 
 /// The strategy of a kind: its behaviour beyond the declarations. Every function has an empty default.
@@ -88,6 +88,8 @@ pub struct Context<'a> {
     pub features: &'a Features,
     /// The time of the request, by the clock of the server.
     pub now: Time,
+    /// Empty values in the body of the request.
+    pub sent_empty: &'a SentEmpty,
 }
 
 impl Default for Context<'_> {
@@ -96,6 +98,7 @@ impl Default for Context<'_> {
             user: None,
             features: Features::defaults(),
             now: Time::from_second(0),
+            sent_empty: SentEmpty::nothing(),
         }
     }
 }

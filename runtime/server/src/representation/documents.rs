@@ -95,7 +95,7 @@ pub(crate) trait SentDocuments {
     fn emptied_fields(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
 
     /// Fields that the body `json` sets to empty, for messages about an object that does not show them.
-    fn sent_empty(&self, json: &Bytes) -> SentEmpty;
+    fn sent_empty(&self, facts: &'static StructFacts, json: &Bytes) -> SentEmpty;
 
     /// Marks the managers of an object as forgotten, if its document `json` says that and not just nothing about them.
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]);
@@ -150,8 +150,8 @@ impl SentDocuments for Declared {
         fields::sent_empty(facts, json)
     }
 
-    fn sent_empty(&self, json: &Bytes) -> SentEmpty {
-        SentEmpty::new(json)
+    fn sent_empty(&self, facts: &'static StructFacts, json: &Bytes) -> SentEmpty {
+        SentEmpty::new(facts, json)
     }
 
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]) {
@@ -202,7 +202,7 @@ impl SentDocuments for Custom {
         Set::new()
     }
 
-    fn sent_empty(&self, _: &Bytes) -> SentEmpty {
+    fn sent_empty(&self, _: &'static StructFacts, _: &Bytes) -> SentEmpty {
         SentEmpty::default()
     }
 

@@ -112,7 +112,7 @@ impl<'a> Write<'a> {
         let representation = self.endpoint.representation();
         Self {
             emptied_fields: representation.emptied_fields(object.facts(), json),
-            sent_empty: representation.sent_empty(json),
+            sent_empty: representation.sent_empty(object.facts(), json),
             ..self
         }
     }
@@ -196,6 +196,7 @@ impl<'a> Write<'a> {
             }),
             features: &self.environment().features,
             now: self.now,
+            sent_empty: &self.sent_empty,
         }
     }
 

@@ -227,7 +227,7 @@ impl PodSpec {
         if self.is_of("windows") {
             return errors.forbidden("", "may not be set for a windows pod");
         }
-        if !resources.claims.is_empty() {
+        if !resources.claims.is_empty() || errors.was_sent_empty("claims") {
             errors.forbidden("claims", "claims may not be set for Resources at pod-level");
         }
         resources.check(ResourceNames::OfPods, claims, options, &mut errors);

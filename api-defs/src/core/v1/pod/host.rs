@@ -153,6 +153,8 @@ impl PodSpec {
     }
 
     fn refuse_on_windows(&self, context: &PodSecurityContext, errors: &mut FieldErrors) {
+        const GROUPS: &str = "securityContext.supplementalGroups";
+        let has_groups = !context.supplemental_groups.is_empty() || errors.was_sent_empty(GROUPS);
         let given = [
             ("securityContext.appArmorProfile", context.app_armor_profile.is_some()),
             ("securityContext.seLinuxOptions", context.se_linux_options.is_some()),
@@ -169,10 +171,7 @@ impl PodSpec {
             ("shareProcessNamespace", self.share_process_namespace.is_some()),
             ("securityContext.runAsUser", context.run_as_user.is_some()),
             ("securityContext.runAsGroup", context.run_as_group.is_some()),
-            (
-                "securityContext.supplementalGroups",
-                !context.supplemental_groups.is_empty(),
-            ),
+            (GROUPS, has_groups),
             (
                 "securityContext.supplementalGroupsPolicy",
                 context.supplemental_groups_policy.is_some(),
