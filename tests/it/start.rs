@@ -73,7 +73,10 @@ async fn a_server_with_flags_of_an_operator_has_a_socket_for_troubleshooting() {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut page = String::new();
     stream.read_to_string(&mut page).await.unwrap();
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("PriorityLevelName"), "{page}");
+    assert!(
+        page.starts_with("HTTP/1.1 200") && page.contains("PriorityLevelName"),
+        "{page}"
+    );
     server.kill().await.unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! One object in the cache.
 
+mod adapted;
+
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -49,9 +51,6 @@ impl AsRef<[u8]> for SharedBytes {
 /// In place of an offset: half of the bytes of an `Option`.
 const NO_GAP: u32 = u32::MAX;
 
-/// Size of a number behind the bytes of an adapted entry.
-const NUMBER: usize = size_of::<u32>();
-
 /// An epoch: the entries of a collection were adapted to one definition of their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaEpoch(u32);
@@ -78,39 +77,6 @@ impl Entry {
             is_adapted: false,
             encodings: Encodings::default(),
         }
-    }
-
-    /// The same entry, whose bytes the definition of the kind makes of the `stored` ones. Both are in one allocation, so that other
-    /// entries need no place for a second one.
-    fn adapted_from(self, stored: &Encoded) -> Self {
-        let Ok(length) = u32::try_from(self.bytes.len()) else {
-            return self;
-        };
-        let gap = stored.gap.unwrap_or(NO_GAP);
-        let parts: [&[u8]; 4] = [&self.bytes, &stored.bytes, &gap.to_le_bytes(), &length.to_le_bytes()];
-        Self {
-            bytes: parts.concat().into(),
-            is_adapted: true,
-            ..self
-        }
-    }
-
-    /// The number at the end of `bytes`, and the bytes before it.
-    fn split_number(bytes: &[u8]) -> (&[u8], u32) {
-        let (rest, number) = bytes.split_at(bytes.len() - NUMBER);
-        let number = number.try_into().map_or(0, u32::from_le_bytes);
-        (rest, number)
-    }
-
-    /// The bytes for readers, the stored ones, and the offset of the revision in the stored ones.
-    fn parts(&self) -> (&[u8], &[u8], Option<u32>) {
-        if !self.is_adapted {
-            return (&self.bytes, &self.bytes, self.gap());
-        }
-        let (rest, length) = Self::split_number(&self.bytes);
-        let (rest, gap) = Self::split_number(rest);
-        let (bytes, stored) = rest.split_at(length as usize);
-        (bytes, stored, Some(gap).filter(|gap| *gap != NO_GAP))
     }
 
     /// Returns the entry of a write, which replaces the state `previous`.
@@ -366,34 +332,6 @@ impl Entry {
         }
     }
 
-    /// The object as the backend stores it, in the canonical encoding: the same as [`Entry::bytes`], unless the definition of the
-    /// kind makes other bytes of it. An object is read from these, so that it follows from the present definition alone.
-    #[must_use]
-    pub fn stored_bytes(&self) -> &[u8] {
-        self.parts().1
-    }
-
-    /// The stored bytes with `revision` in the place of the entry's own.
-    #[must_use]
-    pub fn stored_bytes_at(&self, revision: Revision) -> Bytes {
-        let (_, stored, gap) = self.parts();
-        restamped(stored, gap, self.revision, revision).into_shared()
-    }
-
-    /// The stored bytes for longer than the borrow.
-    #[must_use]
-    pub fn to_stored_bytes(self: &Arc<Self>) -> Bytes {
-        match self.is_adapted {
-            false => self.to_bytes(),
-            true => Bytes::copy_from_slice(self.stored_bytes()),
-        }
-    }
-
-    /// Offset of the revision's digits in the stored bytes; `None` if these do not contain it.
-    pub(crate) fn stored_gap(&self) -> Option<u32> {
-        self.parts().2
-    }
-
     /// The same bytes for longer than the borrow: they keep the entry in memory.
     #[must_use]
     pub fn to_bytes(self: &Arc<Self>) -> Bytes {
@@ -415,18 +353,6 @@ impl Entry {
                 Cow::Owned([head, &tail[self.revision.digits()..]].concat())
             }
             Some(_) | None => Cow::Borrowed(self.bytes()),
-        }
-    }
-
-    /// The stored bytes without the digits of the revision.
-    fn stored_without_revision(&self) -> Cow<'_, [u8]> {
-        match self.parts() {
-            (_, stored, Some(gap)) if self.is_adapted => {
-                let (head, tail) = stored.split_at(gap as usize);
-                Cow::Owned([head, &tail[self.revision.digits()..]].concat())
-            }
-            (_, stored, None) if self.is_adapted => Cow::Borrowed(stored),
-            _ => self.bytes_without_revision(),
         }
     }
 
@@ -539,45 +465,6 @@ mod tests {
     fn a_million_entries_with_their_counters_fit_96_megabytes() {
         // The allocator rounds 97 bytes up to 112.
         assert!(size_of::<Entry>() + 2 * size_of::<usize>() <= 96);
-    }
-
-    /// Makes capitals of words, or leaves them as they are.
-    struct Capitals(bool);
-
-    impl Indexer for Capitals {
-        fn row(&self, _: &str, bytes: &[u8]) -> Row {
-            Row::new([], [std::str::from_utf8(bytes).expect("text")])
-        }
-
-        fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
-            self.0.then(|| {
-                let text = std::str::from_utf8(bytes).expect("text");
-                let (word, _) = text.split_once(' ').expect("a word before the revision");
-                let gap = word.len() + 1;
-                Draft::new(format!("{} ", word.to_uppercase()).into_bytes(), gap)
-            })
-        }
-    }
-
-    #[test]
-    fn an_adapted_entry_keeps_the_stored_bytes_and_returns_to_them() {
-        let draft = Draft::new(b"word ".to_vec(), 5);
-        let stored = Entry::written("/a", (draft, &Row::default()), Revision(7), 0, None);
-        let reindexed = |entry: &Entry, is_loud| entry.reindexed(&Capitals(is_loud), SchemaEpoch::next());
-
-        let loud = reindexed(&stored, true).expect("other bytes");
-        assert_eq!((loud.bytes(), loud.stored_bytes()), (&b"WORD 7"[..], &b"word 7"[..]));
-        assert_eq!(loud.row().field(0), Some("WORD 7"));
-        assert_eq!(loud.stored_form(), StoredForm::Earlier, "a write stores other bytes");
-        assert_eq!(loud.bytes_at(Revision(10)), "WORD 10");
-        assert_eq!(loud.stored_bytes_at(Revision(10)), "word 10");
-        assert_eq!(&*loud.stored_without_revision(), b"word ");
-        assert!(reindexed(&loud, true).is_none(), "the same bytes");
-
-        let quiet = reindexed(&loud, false).expect("other bytes");
-        assert_eq!((quiet.bytes(), quiet.stored_bytes()), (&b"word 7"[..], &b"word 7"[..]));
-        assert_eq!(quiet.stored_form(), StoredForm::Current);
-        assert_eq!(quiet.bytes.len(), "word 7".len(), "equal bytes are kept once");
     }
 
     #[test]

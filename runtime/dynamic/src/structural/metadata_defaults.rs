@@ -6,10 +6,10 @@ use super::embedded;
 
 /// The place of a schema below that of the metadata.
 #[derive(Clone, Copy)]
-enum Place<'p> {
+enum SchemaPlace<'p> {
     Metadata,
-    Field(&'p Place<'p>, &'p str),
-    Element(&'p Place<'p>),
+    Field(&'p SchemaPlace<'p>, &'p str),
+    Element(&'p SchemaPlace<'p>),
 }
 
 /// The name that stands for any field of a map.
@@ -18,10 +18,10 @@ const ANY_FIELD: &str = "*";
 /// Removes unknown and malformed fields from all defaults in `schema`, which describes the metadata of an embedded object. A
 /// default of such a field is removed itself.
 pub(super) fn prune(schema: &mut Value) {
-    prune_at(schema, Place::Metadata);
+    prune_at(schema, SchemaPlace::Metadata);
 }
 
-fn prune_at(schema: &mut Value, place: Place<'_>) {
+fn prune_at(schema: &mut Value, place: SchemaPlace<'_>) {
     let Value::Object(schema) = schema else { return };
     if let Some(default) = schema.get_mut("default").filter(|default| !default.is_null()) {
         let metadata = embedded::readable(&place.around(default.take()));
@@ -32,18 +32,18 @@ fn prune_at(schema: &mut Value, place: Place<'_>) {
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for (name, property) in properties {
-            prune_at(property, Place::Field(&place, name));
+            prune_at(property, SchemaPlace::Field(&place, name));
         }
     }
     if let Some(additional) = schema.get_mut("additionalProperties") {
-        prune_at(additional, Place::Field(&place, ANY_FIELD));
+        prune_at(additional, SchemaPlace::Field(&place, ANY_FIELD));
     }
     if let Some(items) = schema.get_mut("items") {
-        prune_at(items, Place::Element(&place));
+        prune_at(items, SchemaPlace::Element(&place));
     }
 }
 
-impl Place<'_> {
+impl SchemaPlace<'_> {
     /// Metadata with `value` at this place, and nothing else.
     fn around(self, value: Value) -> Value {
         match self {

@@ -38,7 +38,7 @@ macro_rules! shared_suite {
                 writes_go_on_during_compaction;
             shared: writes_of_others_are_seen_in_order, keys_that_others_wrote_are_claimed,
                 changes_with_one_revision_are_read_together, a_read_as_of_now_sees_writes_of_others,
-                readers_share_one_request, a_late_feed_is_an_error, readers_of_a_closed_store_are_told, a_lost_feed_goes_on,
+                readers_share_one_request, a_late_feed_is_an_error, readers_of_a_closed_store_get_an_error, a_lost_feed_goes_on,
                 watches_end_when_changes_are_compacted, a_lost_answer_is_not_repeated,
                 a_stale_decision_is_refused_and_repeated, a_deletion_that_requires_absence_is_refused,
                 a_deletion_is_answered_though_its_history_is_forgotten;
@@ -175,7 +175,7 @@ pub async fn a_late_feed_is_an_error(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn readers_of_a_closed_store_are_told(bench: Bench) {
+pub async fn readers_of_a_closed_store_get_an_error(bench: Bench) {
     let (storage, _things) = bench.things();
     bench.backend().hold(true);
     bench.backend().write_all(&[(key("a"), Some("one"))]);
