@@ -11,7 +11,7 @@ use planesmith_machinery::{Resource, Struct};
 
 /// The versions in which several API servers store a resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, strategy)]
+#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, conditional_update, strategy)]
 #[resource(
     column(name),
     column(

@@ -19,6 +19,7 @@ use planesmith_machinery::{Resource, Struct};
     cluster,
     status,
     status_resets("metadata"),
+    conditional_update,
     strategy,
     strategy_extensions
 )]

@@ -31,6 +31,7 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     let operations = operations(&tree, strictness).map_err(|why| undecodable(&why, strictness))?;
     if strictness == Strictness::Strict {
         findings.extend(unknown_members(&tree));
+        findings.sort_by_key(|finding| operation_of(finding));
         for finding in &mut findings {
             finding.insert_str(0, "json patch ");
         }
@@ -138,6 +139,13 @@ fn operations(tree: &Value, strictness: Strictness) -> Result<usize, String> {
         }
     }
     Ok(operations.len())
+}
+
+/// The number of the operation that a finding about a member names, as in `unknown field "[3].foo"`.
+fn operation_of(finding: &str) -> Option<usize> {
+    let (_, rest) = finding.split_once("\"[")?;
+    let (number, _) = rest.split_once(']')?;
+    number.parse().ok()
 }
 
 fn unknown_members(tree: &Value) -> Vec<String> {

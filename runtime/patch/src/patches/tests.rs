@@ -269,6 +269,17 @@ fn unknown_members_of_operations_are_noticed() {
 }
 
 #[test]
+fn findings_have_the_order_of_the_operations() {
+    let patch = br#"[{"op":"add","path":"/u","value":"1","foo":1},{"op":"add","path":"/v","path":"/w","value":"1"}]"#;
+    let patched = json_patch(b"{}", patch, Strictness::Strict).expect("legal");
+    let expected = ["unknown field \"[0].foo\"", "duplicate field \"[1].path\""];
+    assert_eq!(
+        patched.findings,
+        expected.map(|finding| format!("json patch {finding}"))
+    );
+}
+
+#[test]
 fn undecodable_result_is_shown_whole() {
     let patched = merge_patch(b"{\"a\":1}", b"{\"b\":2}", Strictness::Strict).expect("legal");
     let error = patched.refuse("bad");
