@@ -1,6 +1,7 @@
 //! A typed view of a custom resource definition in JSON form.
 
 use planesmith_machinery::resource::Scope;
+use planesmith_store::Revision;
 use serde_json::Value;
 
 /// The reason of a definition that is not established because of its conversion webhook.
@@ -34,6 +35,12 @@ impl<'d> Definition<'d> {
     #[must_use]
     pub fn new(document: &'d Value) -> Self {
         Self(document)
+    }
+
+    /// The revision of the last write; `None` if the document does not tell.
+    #[must_use]
+    pub fn revision(self) -> Option<Revision> {
+        str_at(self.0, "/metadata/resourceVersion").parse().ok().map(Revision)
     }
 
     /// Returns the name, e.g. `widgets.example.com`.

@@ -18,7 +18,7 @@ use planesmith_server::response;
 use planesmith_server::routes::ResourceHandler;
 use planesmith_server::shutdown::{Shutdown, Stop};
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{Entry, ListQuery};
+use planesmith_store::{Entry, ListQuery, Revision};
 use serde_json::Value;
 
 use crate::custom::CustomResources;
@@ -121,8 +121,10 @@ impl Definitions {
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
         });
         let handlers = handlers.collect();
-        if before.is_some() && !has_same_facts {
-            self.refuse_earlier_watches(&facts);
+        if !has_same_facts {
+            // After a start, history reaches back to what an earlier definition made of the objects.
+            let changed = before.is_none().then(|| definition.revision());
+            self.refuse_earlier_watches(&facts, changed.flatten());
         }
         self.resources.define(definition.name(), handlers);
         let now = Served {
@@ -137,11 +139,13 @@ impl Definitions {
         drop(before);
     }
 
-    /// Makes clients list the objects of a kind again before they watch them.
-    fn refuse_earlier_watches(&self, facts: &[ResourceFacts]) {
+    /// Makes clients list the objects of a kind again before they watch them, if they know a state before the revision `changed`, by
+    /// default the newest one.
+    fn refuse_earlier_watches(&self, facts: &[ResourceFacts], changed: Option<Revision>) {
         if let Some(kind) = facts.first() {
             let store = self.stores.resource(kind);
-            store.collection().raise_watch_floor(store.storage().revision());
+            let changed = changed.unwrap_or_else(|| store.storage().revision());
+            store.collection().raise_watch_floor(changed);
         }
     }
 

@@ -87,6 +87,9 @@ impl Entry {
         expires: u64,
         previous: Option<&Self>,
     ) -> Self {
+        if let Some(again) = previous.and_then(|previous| previous.stored_again(&draft, revision, expires)) {
+            return again;
+        }
         let same = previous.filter(|previous| previous.row() == row.view());
         let keyed_row = same.map_or_else(|| KeyedRow::new(key, row.view()), |previous| previous.keyed_row.clone());
         Self::new(keyed_row, revision, draft.fill(revision), expires)

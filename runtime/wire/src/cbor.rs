@@ -29,6 +29,28 @@ pub fn from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError
     Ok(())
 }
 
+/// True if lists and maps of `json`, a JSON document, are nested as deeply as readers of CBOR accept at most.
+#[must_use]
+pub fn has_readable_depth(json: &[u8]) -> bool {
+    let (mut depth, mut is_text) = (0_usize, false);
+    let mut rest = json.iter();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'\\' if is_text => {
+                rest.next();
+            }
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => depth += 1,
+            b']' | b'}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > reader::MAX_DEPTH {
+            return false;
+        }
+    }
+    true
+}
+
 /// Stands for the items of a list while what is around them is written.
 const ITEMS: &str = "items-of-the-list";
 

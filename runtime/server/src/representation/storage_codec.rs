@@ -90,7 +90,8 @@ impl StorageCodec {
             adapted_from,
             is_other_version,
         } = self.encoding.decode(stored)?;
-        let form = match self.encode(&canonical) {
+        // What the definition of the kind makes of the object is not what a rewrite would store.
+        let form = match self.encode(adapted_from.as_ref().unwrap_or(&canonical)) {
             _ if is_other_version => StoredForm::OtherVersion,
             Ok(written) if written == stored => StoredForm::Current,
             _ => StoredForm::Earlier,
@@ -134,7 +135,8 @@ impl StorageEncoding for StoredDocuments {
 
     fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
         let json = without_gap(canonical, gap);
-        if !self.writes_cbor {
+        // A document that is too deep for readers of CBOR could not be read, listed or deleted any more.
+        if !self.writes_cbor || !cbor::has_readable_depth(&json) {
             return Ok(line(json));
         }
         let mut out = Vec::with_capacity(json.len());

@@ -1,7 +1,7 @@
 //! Objects of a custom kind, as they are stored: documents, each in the version in which it was written.
 
 use planesmith_dynamic::custom;
-use planesmith_machinery::json;
+use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiResult;
@@ -87,7 +87,7 @@ impl StoredObjects for StoredDocuments {
 /// True if two documents differ in their layout and their resourceVersion at most.
 pub(super) fn is_same_document(one: &[u8], other: &[u8]) -> bool {
     let read = |bytes: &[u8]| {
-        let mut tree: Tree = serde_json::from_slice(bytes).ok()?;
+        let (mut tree, _) = json::parse_value(bytes, Strictness::Lenient).ok()?;
         tree.pointer_mut("/metadata")
             .and_then(Tree::as_object_mut)?
             .remove("resourceVersion");

@@ -106,6 +106,16 @@ async fn the_stored_object_stays_beside_what_the_schema_makes_of_it() {
             );
         }
     }
+    let storage = open(&backend).await;
+    Server::of(storage.clone(), &[&without]);
+    let server = Server::of(storage, &[&plain]);
+    let entry = server.stores.resource(&plain).collection().get(&key("o"));
+    let form = entry.expect("it is there").stored_form();
+    assert_eq!(
+        form,
+        StoredForm::Current,
+        "what another definition made of it leaves no trace"
+    );
     assert_eq!(stored(&backend, "o").await, before);
 }
 

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
 use super::{Entry, NO_GAP};
-use crate::Revision;
 use crate::draft::{Encoded, restamped};
+use crate::{Draft, Revision};
 
 /// Size of a number behind the bytes of an adapted entry.
 const NUMBER: usize = size_of::<u32>();
@@ -28,11 +29,26 @@ impl Entry {
         }
     }
 
+    /// The entry of a write of the bytes that are stored already, of which the definition of the kind makes the same as before; `None`
+    /// for other bytes, and if the definition makes nothing of them.
+    pub(super) fn stored_again(&self, draft: &Draft, revision: Revision, expires: u64) -> Option<Self> {
+        let is_same = self.is_adapted && *self.stored_without_revision() == *draft.bytes();
+        is_same.then(|| {
+            let visible = restamped(self.bytes(), self.gap(), self.revision, revision);
+            let stored = draft.clone().fill(revision);
+            let new = Self::new(self.keyed_row.clone(), revision, visible, expires).adapted_from(&stored);
+            let epoch = self.schema_epoch.load(Ordering::Relaxed);
+            new.schema_epoch.store(epoch, Ordering::Relaxed);
+            new
+        })
+    }
+
     /// The number at the end of `bytes`, and the bytes before it.
     fn split_number(bytes: &[u8]) -> (&[u8], u32) {
-        let (rest, number) = bytes.split_at(bytes.len() - NUMBER);
-        let number = number.try_into().map_or(0, u32::from_le_bytes);
-        (rest, number)
+        let (rest, number) = bytes
+            .split_last_chunk::<NUMBER>()
+            .expect("an adapted entry ends with two numbers");
+        (rest, u32::from_le_bytes(*number))
     }
 
     /// The bytes for readers, the stored ones, and the offset of the revision in the stored ones.
@@ -75,7 +91,7 @@ impl Entry {
     }
 
     /// The stored bytes without the digits of the revision.
-    pub(super) fn stored_without_revision(&self) -> Cow<'_, [u8]> {
+    pub(crate) fn stored_without_revision(&self) -> Cow<'_, [u8]> {
         match self.parts() {
             (_, stored, Some(gap)) if self.is_adapted => {
                 let (head, tail) = stored.split_at(gap as usize);
@@ -91,7 +107,7 @@ impl Entry {
 mod tests {
     use super::*;
     use crate::entry::SchemaEpoch;
-    use crate::{Draft, Indexer, Row, StoredForm};
+    use crate::{Indexer, Row, StoredForm};
 
     /// Makes capitals of words, or leaves them as they are.
     struct Capitals(bool);
@@ -125,6 +141,14 @@ mod tests {
         assert_eq!(loud.stored_bytes_at(Revision(10)), "word 10");
         assert_eq!(&*loud.stored_without_revision(), b"word ");
         assert!(reindexed(&loud, true).is_none(), "the same bytes");
+
+        let draft = Draft::new(b"word ".to_vec(), 5);
+        let again = Entry::written("/a", (draft, &Row::default()), Revision(11), 0, Some(&loud));
+        assert_eq!(
+            (again.bytes(), again.stored_bytes()),
+            (&b"WORD 11"[..], &b"word 11"[..])
+        );
+        assert_eq!(again.row().field(0), Some("WORD 7"), "the row of the same object");
 
         let quiet = reindexed(&loud, false).expect("other bytes");
         assert_eq!((quiet.bytes(), quiet.stored_bytes()), (&b"word 7"[..], &b"word 7"[..]));

@@ -46,7 +46,7 @@ impl Storage {
                 .list(&ListQuery::all(collection.prefix()))
                 .map(|page| page.entries);
             for entry in entries.unwrap_or_default() {
-                // Not what the definition of a kind removes: it may come back.
+                // What the definition of a kind makes of the stored bytes is no reason to write them.
                 match entry.backend_form() {
                     StoredForm::Current => {}
                     StoredForm::Unreadable => stale.unreadable += 1,
@@ -119,14 +119,15 @@ impl StaleObjects {
             let Some(entry) = collection.get(&key).filter(|entry| entry.revision() == revision) else {
                 continue;
             };
-            let bytes = entry.bytes_without_revision().into_owned();
+            // Not the bytes for readers: what the definition of the kind removes may come back.
+            let bytes = entry.stored_without_revision().into_owned();
             let ttl = match entry.expires() {
                 Some(expires) => Some(Duration::from_millis(expires.saturating_sub(now).max(1))),
                 None => ttl(&key),
             };
             let op = Op::Put {
                 key,
-                draft: match entry.gap() {
+                draft: match entry.stored_gap() {
                     Some(gap) => Draft::new(bytes, gap as usize),
                     None => Draft::gapless(bytes),
                 },
@@ -143,7 +144,7 @@ impl StaleObjects {
             match result.unwrap_or(Err(WriteError::Closed)) {
                 Ok(written) => {
                     rewritten.objects += 1;
-                    rewritten.bytes += written.entry.bytes().len() as u64;
+                    rewritten.bytes += written.entry.stored_bytes().len() as u64;
                 }
                 // Others have written it.
                 Err(WriteError::Conflict { .. }) => {}

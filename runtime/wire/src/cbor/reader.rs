@@ -11,7 +11,7 @@ use crate::hex;
 use crate::json::{encode_text, encode_value};
 
 /// The depth to which lists and maps may be nested.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Tags of byte strings that say how JSON shows them.
 const TAG_BASE64URL: u64 = 21;

@@ -119,3 +119,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn documents_of_a_readable_depth_can_be_read() {
+    for (depth, is_readable) in [(1, true), (64, true), (65, false)] {
+        let json = format!("{}\"[{{\\\"[\"{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(has_readable_depth(json.as_bytes()), is_readable, "{depth}");
+        let mut cbor = Vec::new();
+        from_json(json.as_bytes(), &mut cbor).unwrap();
+        assert_eq!(to_json(&cbor).is_ok(), is_readable, "{depth}");
+    }
+}
