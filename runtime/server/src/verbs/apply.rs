@@ -43,6 +43,10 @@ impl Endpoint {
                 .representation()
                 .read_applied(applied.document, &sent, &mut *object);
             read.map_err(|why| unconvertible(why, &sent))?;
+            if let Some(why) = object.resource().extensions.hooks.conversion_problem(&*object) {
+                let message = format!("failed to convert to unversioned ({}): {why}", sent.subject());
+                return Err(ApiError::unnamed(500, message));
+            }
             let defaulted = Defaulted::patched(self, call, object, Set::new())?;
             Ok(defaulted.with_managed_fields(applied.managed_fields))
         };

@@ -118,6 +118,12 @@ async fn objects_that_have_no_internal_form_are_refused() {
     assert!(message.ends_with(": many is no number"), "{message}");
     let strategic = server.patch("strategic-merge", path, &site("many")).await;
     assert_eq!(strategic.refusal(), (500, "many is no number".to_owned()));
+    let configuration = site("many").replacen('{', r#"{"apiVersion":"v1","kind":"Site","#, 1);
+    let applied = server
+        .apply(&format!("{path}?fieldManager=a&force=true"), &configuration)
+        .await;
+    let problem = "failed to convert to unversioned (/s; /v1, Kind=Site): many is no number";
+    assert_eq!(applied.refusal(), (500, problem.to_owned()));
     assert_eq!(server.put(path, &site("3")).await.code, 200);
 }
 
