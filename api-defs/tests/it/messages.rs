@@ -1,5 +1,6 @@
 //! Direct conversion of stored JSON to protobuf.
 
+use planesmith_api_defs::apiextensions::v1::JSONSchemaProps;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::protobuf::{self, Transcoder};
 use planesmith_machinery::scheme::Scheme;
@@ -67,4 +68,23 @@ fn fields_of_another_layout_are_decoded() {
         let json = usual.replace(usual_part, other);
         assert!(!transcodes(&json), "{json}");
     }
+}
+
+#[test]
+fn keywords_of_schemas_that_may_be_absent_are_repeated_fields() {
+    let text = r#"{"enum":["S","M"],"x-kubernetes-list-map-keys":["aa","bb"],"definitions":{"d":{"type":"object"}}}"#;
+    let mut schema = JSONSchemaProps::default();
+    json::decode(text.as_bytes(), &mut schema, Strictness::Strict).expect("a schema");
+    let mut message = Vec::new();
+    protobuf::encode(&schema, &mut message);
+    for part in [
+        &b"\xa2\x01\x05\x0a\x03\"S\"\xa2\x01\x05\x0a\x03\"M\""[..],
+        b"\xca\x02\x02aa\xca\x02\x02bb",
+    ] {
+        let is_there = message.windows(part.len()).any(|window| window == part);
+        assert!(is_there, "{part:x?} in {message:x?}");
+    }
+    let mut again = JSONSchemaProps::default();
+    protobuf::decode(&message, &mut again).expect("what was written");
+    assert_eq!(again, schema);
 }

@@ -19,7 +19,7 @@ pub use list::{
 pub use transcode::Transcoder;
 
 use crate::decode_budget::budget_for;
-use crate::facts::{TypeFacts, TypeMetaFacts};
+use crate::facts::{FieldFacts, TypeFacts, TypeMetaFacts};
 use crate::value::Struct;
 use reader::Walk;
 
@@ -64,9 +64,10 @@ pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usiz
     reader::read_struct(message, target, &mut Walk { depth, budget })
 }
 
-/// True if a field is written once per element: lists of structs. Absent and empty are encoded alike.
-fn is_repeated(ty: &TypeFacts) -> bool {
-    matches!(ty.present(), TypeFacts::List(TypeFacts::Struct(_)))
+/// True if a field is a message around its list: an optional list with a Go type of its own, as `Verbs`. Other lists are written
+/// once per element, so that absent and empty ones are encoded alike.
+fn is_wrapped(field: &FieldFacts) -> bool {
+    field.is_optional() && !field.go_type.is_empty() && matches!(field.ty.present(), TypeFacts::List(_))
 }
 
 #[cfg(test)]

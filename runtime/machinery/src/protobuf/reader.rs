@@ -2,7 +2,7 @@
 
 use planesmith_wire::protobuf::{Fields, Wire, read_varint};
 
-use super::{DecodeError, is_repeated};
+use super::{DecodeError, is_wrapped};
 use crate::decode_budget;
 use crate::facts::FieldFacts;
 use crate::value::{List, Map, Slot, Struct, Value};
@@ -51,8 +51,9 @@ fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
 
 fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, walk: &mut Walk) -> Result<(), DecodeError> {
     match slot {
-        Slot::Optional(optional) if is_repeated(&field.ty) => match optional.insert().slot() {
+        Slot::Optional(optional) if !is_wrapped(field) => match optional.insert().slot() {
             Slot::List(list) => read_element(wire, list, field.name, walk),
+            Slot::Map(map) => read_entry(wire, map, field.name, walk),
             other => read_single(wire, other, field.name, walk),
         },
         Slot::List(list) => read_element(wire, list, field.name, walk),

@@ -2,7 +2,7 @@
 
 use planesmith_wire::protobuf::{WireType, write_bytes, write_int, write_message, write_tag};
 
-use super::is_repeated;
+use super::is_wrapped;
 use crate::facts::FieldFacts;
 use crate::value::{List, Map, Struct, View};
 
@@ -28,8 +28,7 @@ fn write_field(out: &mut Vec<u8>, field: &FieldFacts, view: &View<'_>) {
         return;
     }
     match view {
-        // A list of plain values that can be absent is a message around the list; others are repeated.
-        View::List(list) if field.is_optional() && !is_repeated(&field.ty) => write_wrapped(out, number, *list),
+        View::List(list) if is_wrapped(field) => write_wrapped(out, number, *list),
         View::List(list) => write_list(out, number, *list),
         View::Map(map) => write_map(out, number, *map),
         View::Bytes(bytes) if bytes.is_empty() && !field.is_optional() => {}

@@ -24,7 +24,7 @@ use super::names::Names;
 use super::output::SHORT;
 use crate::facts::{FieldFacts, ScalarFacts, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::json;
-use crate::protobuf::is_repeated;
+use crate::protobuf::is_wrapped;
 use crate::value::Shape;
 
 /// The plan of a struct.
@@ -237,8 +237,7 @@ fn of_field(field: &'static FieldFacts) -> Operation {
         return Operation::Skip;
     }
     match field.ty.present() {
-        // A list of plain values that can be absent is a message around the list; others are repeated.
-        TypeFacts::List(_) if field.is_optional() && !is_repeated(&field.ty) => of_single(field.ty.present()),
+        TypeFacts::List(_) if is_wrapped(field) => of_single(field.ty.present()),
         TypeFacts::List(element) => Operation::Repeated(Box::new(ValuePlan::from_type(number, element))),
         TypeFacts::Map(value) => Operation::Entries(Box::new(ValuePlan::from_type(2, value))),
         TypeFacts::Bytes => Operation::Bytes {
