@@ -13,6 +13,8 @@ use planesmith_access::authentication::service_account::{ExternalSigner, PublicK
 use planesmith_control_plane::service_accounts::TokenSigner;
 use planesmith_machinery::go_format::quote;
 use planesmith_server::metrics::ExternalSignerMetrics;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tonic::Status;
 
 use crate::client::{Client, name_of, problem_of};
@@ -41,8 +43,16 @@ struct State {
     client: Client,
     metrics: Arc<ExternalSignerMetrics>,
     keys: ArcSwap<VerificationKeys>,
-    /// The request for keys that is under way, for all that wait for one.
-    fetching: Mutex<Option<Fetch>>,
+    /// The last read of keys, for all that wait for one.
+    last_read: Mutex<Option<Read>>,
+    /// The runtime of the reads. A client that disconnects does not suspend them.
+    runtime: Handle,
+}
+
+/// A read of keys that has begun.
+struct Read {
+    task: AbortHandle,
+    result: Fetch,
 }
 
 type Fetch = Shared<BoxFuture<'static, Result<(), String>>>;
@@ -88,9 +98,10 @@ impl Signer {
                 keys: Arc::default(),
                 next: Instant::now(),
             }),
-            fetching: Mutex::default(),
+            last_read: Mutex::default(),
+            runtime: Handle::current(),
         }));
-        let filled = signer.fetch().await.map_err(|problem| anyhow!(problem));
+        let filled = signer.read().await.map_err(|problem| anyhow!(problem));
         filled
             .context("while performing initial cache fill")
             .context("while initially filling key cache")?;
@@ -113,22 +124,44 @@ impl Signer {
         })
     }
 
-    /// Reads the keys, or waits for those that are being read already.
+    /// Reads the keys, or waits for those that are being read already. The read ends even if the future is dropped.
     fn fetch(&self) -> Fetch {
-        let mut fetching = self.0.fetching.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(fetch) = fetching.as_ref().filter(|fetch| fetch.peek().is_none()) {
-            return fetch.clone();
+        let mut last = self.0.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        // The future does not tell: nobody may have polled it.
+        if let Some(read) = last.as_ref().filter(|read| !read.task.is_finished()) {
+            return read.result.clone();
         }
         let this = self.clone();
-        let fetch: BoxFuture<'static, Result<(), String>> = Box::pin(async move {
-            let fetched = this.fetched().await;
-            let code = fetched
-                .as_ref()
-                .map_or_else(|problem| problem.code, |()| name_of(tonic::Code::Ok));
-            this.0.metrics.fetched(code);
-            fetched.map_err(|problem| format!("while fetching token verification keys: {}", problem.message))
+        let read: BoxFuture<'static, Result<(), String>> = Box::pin(async move {
+            let read = this.read().await;
+            if let Err(problem) = &read {
+                tracing::error!(
+                    problem,
+                    "the keys of the external signer of tokens cannot be read, those read last stay"
+                );
+            }
+            read
         });
-        fetching.insert(fetch.shared()).clone()
+        let task = self.0.runtime.spawn(read);
+        let abort = task.abort_handle();
+        let result: BoxFuture<'static, _> =
+            Box::pin(async move { task.await.unwrap_or_else(|error| Err(error.to_string())) });
+        let result = result.shared();
+        *last = Some(Read {
+            task: abort,
+            result: result.clone(),
+        });
+        result
+    }
+
+    /// Reads the keys, and counts this.
+    async fn read(&self) -> Result<(), String> {
+        let fetched = self.fetched().await;
+        let code = fetched
+            .as_ref()
+            .map_or_else(|problem| problem.code, |()| name_of(tonic::Code::Ok));
+        self.0.metrics.fetched(code);
+        fetched.map_err(|problem| format!("while fetching token verification keys: {}", problem.message))
     }
 
     async fn fetched(&self) -> Result<(), Problem> {
@@ -192,11 +225,7 @@ async fn follow(state: std::sync::Weak<State>) {
         let Some(signer) = state.upgrade().map(Signer) else {
             return;
         };
-        if let Err(problem) = signer.fetch().await {
-            tracing::error!(
-                problem,
-                "the keys of the external signer of tokens cannot be read, those read last stay"
-            );
+        if signer.fetch().await.is_err() {
             drop(signer);
             tokio::time::sleep(RETRY_INTERVAL).await;
         }
@@ -255,9 +284,8 @@ impl ExternalSigner for Signer {
     fn refresh(&self) -> BoxFuture<'static, ()> {
         let fetch = self.fetch();
         Box::pin(async move {
-            if let Err(problem) = fetch.await {
-                tracing::warn!(problem, "the keys of the external signer of tokens cannot be read");
-            }
+            // The read logs its failure, once for all that wait for it.
+            let _ = fetch.await;
         })
     }
 

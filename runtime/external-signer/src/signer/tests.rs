@@ -41,6 +41,10 @@ struct Answers {
     header: String,
     keys: FetchKeysResponse,
     max_lifetime: i64,
+    /// The number of reads of keys.
+    reads: usize,
+    /// Answers wait while a test locks this.
+    gate: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A signer on a socket of its own, until it is dropped.
@@ -74,6 +78,8 @@ impl RunningSigner {
             header: r#"{"alg":"ES256","kid":"one","typ":"JWT"}"#.to_owned(),
             keys,
             max_lifetime: 3600,
+            reads: 0,
+            gate: Arc::default(),
         };
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -129,11 +135,16 @@ async fn answer(request: Request<Incoming>, answers: Arc<Mutex<Answers>>) -> Res
     let body = request.into_body().collect().await.map(|body| body.to_bytes());
     let message = body.unwrap_or_default();
     let message = message.get(5..).unwrap_or_default();
+    let gate = Arc::clone(&answers.lock().unwrap().gate);
+    drop(gate.lock().await);
     let message = {
-        let answers = answers.lock().unwrap();
+        let mut answers = answers.lock().unwrap();
         match path.as_str() {
             SIGN => answers.sign(message),
-            FETCH_KEYS => answers.keys.encode_to_vec(),
+            FETCH_KEYS => {
+                answers.reads += 1;
+                answers.keys.encode_to_vec()
+            }
             METADATA => MetadataResponse {
                 max_token_expiration_seconds: answers.max_lifetime,
             }
@@ -206,6 +217,21 @@ async fn a_new_key_is_read_when_a_token_names_it() {
     assert!(opened.signer.keys().iter().all(|key| key.id() == "one"));
     signed(&opened).await.unwrap();
     assert!(opened.signer.keys().iter().all(|key| key.id() == "two"));
+}
+
+#[tokio::test]
+async fn a_read_goes_on_without_the_client_that_caused_it() {
+    let signer = RunningSigner::new().listen();
+    let opened = signer.open().await.unwrap();
+    let gate = Arc::clone(&signer.answers.lock().unwrap().gate);
+    let closed = gate.lock().await;
+    signer.change(|answers| answers.keys.keys[0].key_id = "two".to_owned());
+    let caused = opened.signer.refresh().now_or_never();
+    assert_eq!(caused, None, "the client disconnects before the answer");
+    drop(closed);
+    while opened.signer.keys().iter().all(|key| key.id() != "two") {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test]
