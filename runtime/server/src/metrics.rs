@@ -432,8 +432,9 @@ impl Metrics {
 
     /// Answers with the metrics of `registry` since the last reset, or resets them.
     fn render(&self, request: &Parts, registry: &Registry, baseline: &Mutex<Baseline>) -> Response {
-        let mut families = registry.gather();
+        // Locked first: a reset after the values are read would have a later baseline than they.
         let mut baseline = baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut families = registry.gather();
         if request.method == Method::DELETE {
             *baseline = Baseline::new(families);
             return response::bytes(StatusCode::OK, "text/plain; charset=utf-8", "metrics reset\n");
