@@ -30,6 +30,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const METADATA_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time until keys that could not be read are read again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+/// The shortest time between two reads that succeed.
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest time until keys are read again, whatever the signer hints: later instants may not exist.
+const MAX_REFRESH_INTERVAL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest lifetime that its tokens must be able to have: that which requests for tokens may ask for.
 const MIN_LIFETIME: i64 = 10 * 60;
 /// The code of a failure that is not the signer's, in metrics.
@@ -176,7 +180,7 @@ impl Signer {
         })?;
         let (keys, data_time) = checked(&answer)?;
         let hint = Duration::from_secs(answer.refresh_hint_seconds.unsigned_abs());
-        let next = Instant::now().checked_add(hint).unwrap_or_else(Instant::now);
+        let next = Instant::now() + hint.min(MAX_REFRESH_INTERVAL);
         self.0.keys.store(Arc::new(VerificationKeys { keys, next }));
         self.0.metrics.keys_of(data_time);
         Ok(())
@@ -225,10 +229,12 @@ async fn follow(state: std::sync::Weak<State>) {
         let Some(signer) = state.upgrade().map(Signer) else {
             return;
         };
-        if signer.fetch().await.is_err() {
-            drop(signer);
-            tokio::time::sleep(RETRY_INTERVAL).await;
-        }
+        let pause = match signer.fetch().await {
+            Ok(()) => MIN_REFRESH_INTERVAL,
+            Err(_) => RETRY_INTERVAL,
+        };
+        drop(signer);
+        tokio::time::sleep(pause).await;
     }
 }
 

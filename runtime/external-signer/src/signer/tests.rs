@@ -235,6 +235,16 @@ async fn a_read_goes_on_without_the_client_that_caused_it() {
 }
 
 #[tokio::test]
+async fn a_hint_without_end_is_bounded() {
+    let signer = RunningSigner::new().listen();
+    signer.change(|answers| answers.keys.refresh_hint_seconds = i64::MAX);
+    let opened = signer.open().await.unwrap();
+    let days = opened.signer.max_age().as_secs() / (24 * 60 * 60);
+    assert!((364..=365).contains(&days), "{days}");
+    assert_eq!(signer.answers.lock().unwrap().reads, 1);
+}
+
+#[tokio::test]
 async fn tokens_of_keys_that_clients_do_not_know_are_refused() {
     let signer = RunningSigner::new().listen();
     signer.change(|answers| answers.keys.keys[0].exclude_from_oidc_discovery = true);
