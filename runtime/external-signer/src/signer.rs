@@ -34,6 +34,10 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time until keys are read again, whatever the signer hints: later instants may not exist.
 const MAX_REFRESH_INTERVAL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// The shortest time between two reads because of unknown keys: any client can name one in a token without a valid signature.
+const UNKNOWN_KEY_INTERVAL: Duration = Duration::from_secs(2);
+/// Time in which a request with an unknown key waits for the keys.
+const UNKNOWN_KEY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The shortest lifetime that its tokens must be able to have: that which requests for tokens may ask for.
 const MIN_LIFETIME: i64 = 10 * 60;
 /// The code of a failure that is not the signer's, in metrics.
@@ -49,6 +53,8 @@ struct State {
     keys: ArcSwap<VerificationKeys>,
     /// The last read of keys, for all that wait for one.
     last_read: Mutex<Option<Read>>,
+    /// The time of the last read because of an unknown key.
+    last_unknown: Mutex<Option<Instant>>,
     /// The runtime of the reads. A client that disconnects does not suspend them.
     runtime: Handle,
 }
@@ -91,6 +97,13 @@ impl From<String> for Problem {
     }
 }
 
+impl Read {
+    /// The result of a read that has not ended. Its task tells: nobody may have polled the result.
+    fn under_way(&self) -> Option<Fetch> {
+        (!self.task.is_finished()).then(|| self.result.clone())
+    }
+}
+
 impl Signer {
     /// Reads the keys and the limits of the signer at `socket`, and follows its keys while it is used. Call it on the runtime that
     /// keeps the connection.
@@ -103,6 +116,7 @@ impl Signer {
                 next: Instant::now(),
             }),
             last_read: Mutex::default(),
+            last_unknown: Mutex::default(),
             runtime: Handle::current(),
         }));
         let filled = signer.read().await.map_err(|problem| anyhow!(problem));
@@ -131,9 +145,8 @@ impl Signer {
     /// Reads the keys, or waits for those that are being read already. The read ends even if the future is dropped.
     fn fetch(&self) -> Fetch {
         let mut last = self.0.last_read.lock().unwrap_or_else(PoisonError::into_inner);
-        // The future does not tell: nobody may have polled it.
-        if let Some(read) = last.as_ref().filter(|read| !read.task.is_finished()) {
-            return read.result.clone();
+        if let Some(result) = last.as_ref().and_then(Read::under_way) {
+            return result;
         }
         let this = self.clone();
         let read: BoxFuture<'static, Result<(), String>> = Box::pin(async move {
@@ -156,6 +169,21 @@ impl Signer {
             result: result.clone(),
         });
         result
+    }
+
+    /// Like `fetch`, for a key that an unverified token names. `None` if such a read began a moment ago and has ended.
+    fn fetch_unknown(&self) -> Option<Fetch> {
+        let last = self.0.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = last.as_ref().and_then(Read::under_way) {
+            return Some(result);
+        }
+        drop(last);
+        let mut last = self.0.last_unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|begin| begin.elapsed() < UNKNOWN_KEY_INTERVAL) {
+            return None;
+        }
+        *last = Some(Instant::now());
+        Some(self.fetch())
     }
 
     /// Reads the keys, and counts this.
@@ -206,7 +234,8 @@ impl Signer {
     async fn check_header(&self, header: &str) -> Result<(), String> {
         let id = key_id_of(header)?;
         if self.keys().iter().all(|key| key.id() != id) {
-            self.refresh().await;
+            // The signer itself names the key, so that this read needs no limit. It logs its failure.
+            let _ = self.fetch().await;
         }
         match self.keys().iter().any(|key| key.id() == id && !key.is_published()) {
             true => Err(format!(
@@ -288,10 +317,12 @@ impl ExternalSigner for Signer {
     }
 
     fn refresh(&self) -> BoxFuture<'static, ()> {
-        let fetch = self.fetch();
+        let fetch = self.fetch_unknown();
         Box::pin(async move {
-            // The read logs its failure, once for all that wait for it.
-            let _ = fetch.await;
+            if let Some(fetch) = fetch {
+                // The read logs its failure, once for all that wait for it.
+                let _ = tokio::time::timeout(UNKNOWN_KEY_TIMEOUT, fetch).await;
+            }
         })
     }
 

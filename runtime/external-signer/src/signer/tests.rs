@@ -245,6 +245,16 @@ async fn a_hint_without_end_is_bounded() {
 }
 
 #[tokio::test]
+async fn unknown_keys_cause_few_reads() {
+    let signer = RunningSigner::new().listen();
+    let opened = signer.open().await.unwrap();
+    for _ in 0..3 {
+        opened.signer.refresh().await;
+    }
+    assert_eq!(signer.answers.lock().unwrap().reads, 2, "one at the start");
+}
+
+#[tokio::test]
 async fn tokens_of_keys_that_clients_do_not_know_are_refused() {
     let signer = RunningSigner::new().listen();
     signer.change(|answers| answers.keys.keys[0].exclude_from_oidc_discovery = true);

@@ -22,7 +22,8 @@ pub trait ExternalSigner: Send + Sync + fmt::Debug {
     /// Returns the keys of tokens that are accepted, as they were read last.
     fn keys(&self) -> Arc<[PublicKey]>;
 
-    /// Reads the keys again. Those that were read last stay if this fails.
+    /// Reads the keys again, for a key that an unverified token names: the signer may skip this if it was called a moment ago. Keys
+    /// that were read last stay if this fails.
     fn refresh(&self) -> BoxFuture<'static, ()>;
 
     /// Returns the time until the keys are read again.
