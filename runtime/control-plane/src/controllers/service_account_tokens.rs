@@ -15,7 +15,8 @@ use crate::reconciler::Reconcile;
 use crate::resource_client::{ResourceClient, parse, text};
 use crate::service_accounts::token_secrets::{ACCOUNT_NAME, ACCOUNT_UID, TYPE};
 
-/// Keeps secrets with tokens in line with their accounts.
+/// Keeps secrets with tokens in line with their accounts. With an external signer, which signs no tokens without an end, secrets get
+/// no tokens.
 ///
 /// A key is the namespace and name of a secret; for a deleted secret, also the account that may still list it.
 pub(super) struct TokenController {
@@ -66,7 +67,7 @@ impl TokenController {
         let namespace = text(secret, "/metadata/namespace");
         let needs_authority = !self.authority.is_empty() && text(secret, "/data/ca.crt") != authority;
         let needs_namespace = text(secret, "/data/namespace").is_empty();
-        let needs_token = text(secret, "/data/token").is_empty();
+        let needs_token = self.issuer.signs_legacy() && text(secret, "/data/token").is_empty();
         if !needs_authority && !needs_namespace && !needs_token {
             return None;
         }

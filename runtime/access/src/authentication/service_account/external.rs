@@ -112,6 +112,7 @@ mod tests {
     #[test]
     fn an_external_signer_signs_no_tokens_without_an_end() {
         let issuer = TokenIssuer::new("https://issuer", KeyRing::external(Arc::new(Rotated::default())));
+        assert!(!issuer.signs_legacy());
         let signed = issuer.sign_legacy(LegacyClaims::default());
         assert!(matches!(signed, Err(SignError::Endless)), "{signed:?}");
     }

@@ -70,6 +70,11 @@ impl KeyRing {
         Ok(Self(Source::Server(keys)))
     }
 
+    /// True if an external signer has the keys.
+    pub(super) fn is_external(&self) -> bool {
+        matches!(self.0, Source::External(_))
+    }
+
     /// Returns the signer of new tokens; waits for the generation of its key.
     ///
     /// # Errors

@@ -86,6 +86,12 @@ pub struct LegacyTokens {
 }
 
 impl TokenIssuer {
+    /// True if the issuer signs legacy tokens, which do not expire: an external signer signs none.
+    #[must_use]
+    pub fn signs_legacy(&self) -> bool {
+        !self.keys.is_external()
+    }
+
     /// Signs a legacy token with `claims`.
     ///
     /// # Errors
