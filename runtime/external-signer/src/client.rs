@@ -18,7 +18,7 @@ use tonic_prost::ProstCodec;
 
 /// Maximum bytes of an answer.
 const MAX_ANSWER: usize = 4 << 20;
-/// Time between two attempts to reach a signer that is not there.
+/// Time between two attempts to reach an unreachable signer.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// A client of one signer; cheap to clone. It connects with the first call, and again after a loss.
@@ -47,7 +47,7 @@ impl Client {
         Self { grpc, metrics }
     }
 
-    /// Calls the method at `path`. A signer that is not there is waited for, until `timeout`.
+    /// Calls the method at `path`. While the signer is unreachable, the call is repeated until `timeout`.
     pub(crate) async fn call<Q, A>(&self, path: &'static str, request: Q, timeout: Duration) -> Result<A, Status>
     where
         Q: Message + Clone + Send + Sync + 'static,

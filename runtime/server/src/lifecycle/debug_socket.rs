@@ -1,4 +1,4 @@
-//! A socket with pages for troubleshooting, which asks nobody for credentials: the permissions of its file protect it.
+//! A socket with pages for troubleshooting, which does not authenticate clients: the permissions of its file protect it.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
