@@ -56,7 +56,7 @@ struct Sink {
     inner_by_name: BTreeMap<String, Inner>,
     #[field(proto = 17)]
     lists_by_name: BTreeMap<String, Vec<String>>,
-    #[field(proto = 18)]
+    #[field(proto = 18, go_type = "Wrapped")]
     wrapped: Option<Vec<String>>,
     #[field(proto = 19, omit_zero)]
     time: Time,
