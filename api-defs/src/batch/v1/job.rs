@@ -197,23 +197,28 @@ mod tests {
         assert!(Job::default().as_managed().is_none());
     }
 
+    /// The errors of a job with this name whose template has `labels`, when it is created.
+    fn created(name: &str, labels: &Value) -> FieldErrors {
+        let mut job: Job = serde_json::from_value(json!({
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"template": {"metadata": {"labels": labels}, "spec": {
+                "restartPolicy": "Never",
+                "containers": [{"name": "c", "image": "i"}],
+            }}},
+        }))
+        .unwrap();
+        set_defaults(&mut job, Environment::defaults());
+        job.metadata.uid = "u".to_owned();
+        job.prepare_for_create(&Context::default());
+        planesmith_machinery::validation::check_create(&job, &Context::default())
+    }
+
     #[test]
     fn a_name_too_long_for_labels_of_pods_is_reported_once() {
         for (length, problems) in [(63, vec![]), (64, vec!["spec.template.labels"; 2])] {
-            let mut job: Job = serde_json::from_value(json!({
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "metadata": {"name": "j".repeat(length), "namespace": "default"},
-                "spec": {"template": {"spec": {
-                    "restartPolicy": "Never",
-                    "containers": [{"name": "c", "image": "i"}],
-                }}},
-            }))
-            .unwrap();
-            set_defaults(&mut job, Environment::defaults());
-            job.metadata.uid = "u".to_owned();
-            job.prepare_for_create(&Context::default());
-            let errors = planesmith_machinery::validation::check_create(&job, &Context::default());
+            let errors = created(&"j".repeat(length), &json!({}));
             let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
             assert_eq!(fields, problems, "{errors:?}");
         }
@@ -221,26 +226,10 @@ mod tests {
 
     #[test]
     fn names_that_are_no_label_values_are_reported_for_shared_labels() {
-        let job = |name: &str, labels: &Value| {
-            let mut job: Job = serde_json::from_value(json!({
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "metadata": {"name": name, "namespace": "default"},
-                "spec": {"template": {"metadata": {"labels": labels}, "spec": {
-                    "restartPolicy": "Never",
-                    "containers": [{"name": "c", "image": "i"}],
-                }}},
-            }))
-            .unwrap();
-            set_defaults(&mut job, Environment::defaults());
-            job.metadata.uid = "u".to_owned();
-            job.prepare_for_create(&Context::default());
-            let errors = planesmith_machinery::validation::check_create(&job, &Context::default());
-            errors
-                .as_slice()
-                .iter()
-                .filter(|error| error.field == "metadata.labels")
-                .count()
+        let problems = |name: &str, labels: &Value| {
+            let errors = created(name, labels);
+            let errors = errors.as_slice().iter();
+            errors.filter(|error| error.field == "metadata.labels").count()
         };
         let long = "j".repeat(64);
         for (name, labels, expected) in [
@@ -251,7 +240,7 @@ mod tests {
             ("a/b", json!({}), 0),
             ("a/b", json!({"a": "b"}), 2),
         ] {
-            assert_eq!(job(name, &labels), expected, "{name} {labels}");
+            assert_eq!(problems(name, &labels), expected, "{name} {labels}");
         }
     }
 
