@@ -171,14 +171,7 @@ impl TokenAuthenticator for ServiceAccountTokens {
         if !is_issued_by(token, &self.issuers) {
             return Outcome::Ready(TokenVerdict::NoOpinion);
         }
-        let Some(refreshed) = self.keys.refresh_for(token) else {
-            return Outcome::Ready(verdict(self.check(token, audiences)));
-        };
-        let (this, token, audiences) = (self.clone(), token.to_owned(), audiences.to_vec());
-        Outcome::pending(async move {
-            refreshed.await;
-            verdict(this.check(&token, &audiences))
-        })
+        check_with_keys(self, &self.keys, (token, audiences), Self::check)
     }
 }
 
@@ -281,6 +274,23 @@ fn end_of(seconds: i64) -> Option<SystemTime> {
 }
 
 /// Returns the verdict about a token of an accepted issuer.
+/// Checks a token for its audiences, after the keys of an external signer are read again if none is the one that the token names.
+fn check_with_keys<T: Clone + Send + 'static>(
+    authenticator: &T,
+    keys: &KeyRing,
+    (token, audiences): (&str, &[String]),
+    check: fn(&T, &str, &[String]) -> Result<TokenUser, String>,
+) -> Outcome<'static, TokenVerdict> {
+    let Some(refreshed) = keys.refresh_for(token) else {
+        return Outcome::Ready(verdict(check(authenticator, token, audiences)));
+    };
+    let (authenticator, token, audiences) = (authenticator.clone(), token.to_owned(), audiences.to_vec());
+    Outcome::pending(async move {
+        refreshed.await;
+        verdict(check(&authenticator, &token, &audiences))
+    })
+}
+
 fn verdict(checked: Result<TokenUser, String>) -> TokenVerdict {
     match checked {
         Ok(user) => TokenVerdict::Valid(user),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::key_ring::Signer;
 use super::{
-    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, encode, is_issued_by,
-    meant_for, service_account_name, service_account_user, verdict, verify,
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, check_with_keys, encode,
+    is_issued_by, meant_for, service_account_name, service_account_user, verify,
 };
 use crate::authentication::{Remarks, TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::outcome::Outcome;
@@ -115,14 +115,7 @@ impl TokenAuthenticator for LegacyTokens {
         if !is_issued_by(token, &[ISSUER]) {
             return Outcome::Ready(TokenVerdict::NoOpinion);
         }
-        let Some(refreshed) = self.keys.refresh_for(token) else {
-            return Outcome::Ready(verdict(self.check(token, audiences)));
-        };
-        let (this, token, audiences) = (self.clone(), token.to_owned(), audiences.to_vec());
-        Outcome::pending(async move {
-            refreshed.await;
-            verdict(this.check(&token, &audiences))
-        })
+        check_with_keys(self, &self.keys, (token, audiences), Self::check)
     }
 }
 
