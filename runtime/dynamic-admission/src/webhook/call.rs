@@ -102,7 +102,9 @@ pub(super) async fn call(
             format_args!("failed to call webhook: {why}"),
         ));
     }
-    let decision = review.decision(&reply.body, webhook_type).map_err(|bad| match bad {
+    let answer = reply.content().map_err(BadAnswer::Unreadable);
+    let decision = answer.and_then(|answer| review.decision(answer, webhook_type));
+    let decision = decision.map_err(|bad| match bad {
         BadAnswer::Unreadable(why) => Failure::call(webhook, 503, format_args!("failed to call webhook: {why}")),
         BadAnswer::Invalid(why) => {
             Failure::call(webhook, 503, format_args!("received invalid webhook response: {why}"))

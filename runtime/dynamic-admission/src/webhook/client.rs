@@ -53,6 +53,7 @@ struct Endpoint {
     authority: String,
     /// The name that the certificate of the server has to be for.
     server_name: String,
+    /// The shortest path with the meaning of the configured one.
     path: String,
     reached_at: ReachedAt,
 }
@@ -87,7 +88,7 @@ impl Location {
                 Ok(Endpoint {
                     authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
                     server_name: host.clone(),
-                    path: uri.path().to_owned(),
+                    path: shortest(uri.path()),
                     reached_at: ReachedAt::Destination(Destination::unrestricted(
                         host,
                         uri.port_u16().unwrap_or(HTTPS),
@@ -109,7 +110,7 @@ impl Location {
                 Ok(Endpoint {
                     authority: format!("{host}:{port}"),
                     server_name: host,
-                    path: path.clone(),
+                    path: shortest(path),
                     reached_at: ReachedAt::Service(service),
                 })
             }
@@ -181,7 +182,7 @@ impl Clients {
     ) -> Result<BufferedResponse, ClientError> {
         let endpoint = webhook.location.endpoint().map_err(ClientError::Configuration)?;
         let query = format!("timeout={}s", seconds(timeout));
-        let path = if endpoint.path.is_empty() { "/" } else { &endpoint.path };
+        let path = &endpoint.path;
         let url = format!("https://{}{path}?{query}", endpoint.authority);
         let failed = |why: &dyn fmt::Display| ClientError::Unanswered(format!("Post \"{url}\": {why}"));
         if webhook.location.is_own_server() {
@@ -196,7 +197,7 @@ impl Clients {
         let target = Target {
             secure: true,
             destination,
-            path: path.to_owned(),
+            path: path.clone(),
             query,
         };
         let mut request = OutboundRequest::post(headers, body).limited_to(ANSWER_LIMIT);
@@ -261,6 +262,19 @@ fn client(
     Ok(Link::new(tls, DIAL_TIMEOUT, resolver).expecting(name).pooled_http1())
 }
 
+/// Returns the shortest path with the meaning of `path`, without a slash at its end: Go's client joins paths so.
+fn shortest(path: &str) -> String {
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
 /// The time limit as the parameter of a request: in whole seconds, rounded up.
 fn seconds(timeout: Duration) -> u64 {
     timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0)
@@ -269,5 +283,24 @@ fn seconds(timeout: Duration) -> u64 {
 impl fmt::Debug for Clients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clients").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_as_short_as_they_can_be() {
+        for (path, expected) in [
+            ("", "/"),
+            ("/", "/"),
+            ("/a/b", "/a/b"),
+            ("/a//b/", "/a/b"),
+            ("/a/./../b", "/b"),
+            ("/../a", "/a"),
+        ] {
+            assert_eq!(shortest(path), expected, "{path}");
+        }
     }
 }

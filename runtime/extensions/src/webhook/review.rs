@@ -1,6 +1,5 @@
 //! The request to a webhook, and its answer.
 
-use http::header::CONTENT_TYPE;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_server::proxy::BufferedResponse;
 use serde_json::{Value, json};
@@ -41,15 +40,7 @@ impl Review {
         if !response.status.is_success() {
             return Err(response.refusal());
         }
-        if response.body.is_empty() {
-            let code = response.status.as_u16();
-            let media_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-            let media_type = media_type.unwrap_or("application/json");
-            return Err(format!(
-                "0-length response with status code: {code} and content type: {media_type}"
-            ));
-        }
-        match json::parse_value(&response.body, Strictness::Lenient) {
+        match json::parse_value(response.content()?, Strictness::Lenient) {
             Ok((answer, _)) => Ok(answer),
             Err(error) => Err(format!("couldn't get version/kind; json parse error: {error}")),
         }

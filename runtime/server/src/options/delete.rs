@@ -50,7 +50,7 @@ impl DeleteOptions {
             dry_run: query.all("dryRun").map(Cow::into_owned).collect(),
             ignore_store_read_error_with_cluster_breaking_potential: query
                 .flag("ignoreStoreReadErrorWithClusterBreakingPotential"),
-            ..meta::DeleteOptions::default()
+            preconditions: preconditions(query),
         };
         Self::new(sent, features)
     }
@@ -78,4 +78,12 @@ impl DeleteOptions {
             sent,
         })
     }
+}
+
+/// Returns the preconditions of a query; the first value of each parameter counts, and an empty one requires nothing. The query of a
+/// collection has `resourceVersion` for its list as well, and kube-apiserver takes it for both.
+fn preconditions(query: Query<'_>) -> Option<meta::Preconditions> {
+    let required = |name| query.first(name).filter(|value| !value.is_empty()).map(Cow::into_owned);
+    let (uid, resource_version) = (required("uid"), required("resourceVersion"));
+    (uid.is_some() || resource_version.is_some()).then_some(meta::Preconditions { uid, resource_version })
 }

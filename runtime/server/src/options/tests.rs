@@ -163,6 +163,12 @@ fn deletes_know_their_parameters() {
     let features = Features::default().with(&ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION, true);
     let unread = read("ignoreStoreReadErrorWithClusterBreakingPotential=true", &features).expect("legal");
     assert!(unread.only_unreadable);
+    let options = delete("uid=u&uid=v&resourceVersion=7").expect("legal");
+    assert_eq!(
+        (options.uid.as_deref(), options.resource_version.as_deref()),
+        (Some("u"), Some("7"))
+    );
+    assert_eq!(delete("uid=&resourceVersion=").expect("legal").sent.preconditions, None);
 }
 
 #[test]

@@ -52,6 +52,23 @@ impl BufferedResponse {
         message.to_owned()
     }
 
+    /// Returns the body, or the message for an answer with none, as clients of Kubernetes word it.
+    ///
+    /// # Errors
+    ///
+    /// The body is empty.
+    pub fn content(&self) -> Result<&[u8], String> {
+        if !self.body.is_empty() {
+            return Ok(&self.body);
+        }
+        let code = self.status.as_u16();
+        let media_type = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media_type = media_type.unwrap_or("application/json");
+        Err(format!(
+            "0-length response with status code: {code} and content type: {media_type}"
+        ))
+    }
+
     /// The message of a Status of a failure in the body.
     fn status_message(&self) -> Option<String> {
         let status: Value = serde_json::from_slice(&self.body).ok()?;
