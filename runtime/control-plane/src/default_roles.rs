@@ -4,6 +4,9 @@
 ///
 /// They exist before the server is ready, in a program with role-based access control. An empty table has none. A
 /// server does not start with a table that cannot be read, or with a name that two components use.
+///
+/// A rule or a subject with a member `gate` is there only while that feature is on, and a role or a binding that has others alone is
+/// left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultRoles {
     /// ClusterRoles: the key `roles` has a row for each name, with `rules`, `aggregationRule` and `labels`. Labels such as

@@ -108,13 +108,14 @@ impl Component for RbacComponent {
             tokens,
             authorizer,
             default_roles: tables,
+            gates,
             ..
         } = *context;
         let open = || StoredPolicy::open(stores.storage(), stores.scheme());
         let policy = context.state.get_or_create(open);
         reviews::handle(stores, tokens, authorizer);
         EscalationCheck::new(Arc::clone(&policy), Arc::clone(authorizer)).handle(stores);
-        let roles = default_roles::hook(stores, loopback, tables, policy)?;
+        let roles = default_roles::hook(stores, loopback, tables, gates, policy)?;
         let aggregation = Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {
             ClusterRoleAggregation::new(stores, leader)
         });

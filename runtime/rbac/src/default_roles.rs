@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use planesmith_control_plane::default_roles::DefaultRoles;
+use planesmith_control_plane::feature_gates::FeatureGates;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::hooks::{Hook, HookError};
@@ -42,9 +43,10 @@ pub(crate) fn hook(
     stores: &Stores,
     loopback: &Loopback,
     default_roles: &[DefaultRoles],
+    gates: &FeatureGates,
     policy: Arc<StoredPolicy>,
 ) -> Result<Option<Hook>, TableError> {
-    let tables = Tables::read(default_roles)?;
+    let tables = Tables::read(default_roles, &|gate| gates.enabled(gate))?;
     let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
     let all = of("clusterroles").zip(of("clusterrolebindings"));
     let all = all.zip(of("roles").zip(of("rolebindings")));

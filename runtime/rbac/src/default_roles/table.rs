@@ -49,14 +49,18 @@ pub(crate) enum TableError {
 }
 
 impl Tables {
-    /// Reads the tables of all components, in their order.
+    /// Reads the tables of all components, in their order, for a server whose features `is_on` tells.
     ///
     /// # Errors
     ///
     /// A table cannot be read, or two of them have the same role or binding.
-    pub(super) fn read(roles: &[DefaultRoles]) -> Result<Self, TableError> {
+    pub(super) fn read(roles: &[DefaultRoles], is_on: &dyn Fn(&str) -> bool) -> Result<Self, TableError> {
         let tables = |name, table: fn(&DefaultRoles) -> &'static str| {
-            let tables = roles.iter().map(|roles| read(name, table(roles)));
+            let tables = roles.iter().map(|roles| {
+                let mut table = read(name, table(roles))?;
+                remove_gated(&mut table, is_on);
+                Ok(table)
+            });
             tables.collect::<Result<Vec<_>, _>>()
         };
         let tables = Self {
@@ -121,13 +125,54 @@ fn read(name: &'static str, table: &'static str) -> Result<Value, TableError> {
     }
 }
 
+/// Removes the rules and subjects whose feature is off, and the roles and bindings that have no others. Returns true if nothing is
+/// left of `value`.
+fn remove_gated(value: &mut Value, is_on: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::Array(items) => {
+            let was_empty = items.is_empty();
+            items.retain_mut(|item| {
+                let gate = item.as_object_mut().and_then(|item| item.remove("gate"));
+                gate.as_ref().and_then(Value::as_str).is_none_or(is_on)
+            });
+            !was_empty && items.is_empty()
+        }
+        Value::Object(members) => {
+            let was_empty = members.is_empty();
+            members.retain(|_, member| !remove_gated(member, is_on));
+            !was_empty && members.is_empty()
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
+    fn rules_are_there_while_their_feature_is_on() {
+        let rule = json!({"verbs": ["get"]});
+        let gated = json!({"gate": "A", "verbs": ["list"]});
+        let table = json!({"none": [], "some": [rule, gated], "gated": {"rules": [gated]}});
+        let with = |on: bool| {
+            let mut table = table.clone();
+            assert!(!remove_gated(&mut table, &|gate| gate == "A" && on));
+            table
+        };
+        assert_eq!(with(false), json!({"none": [], "some": [rule]}));
+        let shown = json!({"verbs": ["list"]});
+        assert_eq!(
+            with(true),
+            json!({"none": [], "some": [rule, shown], "gated": {"rules": [shown]}})
+        );
+    }
+
+    #[test]
     fn tables_can_be_read() {
-        let tables = Tables::read(&[BASIC]).unwrap();
+        let tables = Tables::read(&[BASIC], &|_| true).unwrap();
         for table in tables.cluster_roles.iter().chain(&tables.cluster_role_bindings) {
             assert!(table.as_object().is_some_and(|table| !table.is_empty()));
         }
@@ -141,7 +186,7 @@ mod tests {
             namespaced_roles,
             ..DefaultRoles::default()
         };
-        let error = |tables: &[DefaultRoles]| Tables::read(tables).unwrap_err().to_string();
+        let error = |tables: &[DefaultRoles]| Tables::read(tables, &|_| true).unwrap_err().to_string();
         let unreadable = error(&[roles("roles: [", "")]);
         assert!(
             unreadable.starts_with("a table of cluster_roles cannot be read: "),
@@ -150,7 +195,7 @@ mod tests {
         assert!(error(&[roles("- a\n", "")]).contains("it is no map"));
         let one = roles("roles: {a: {rules: []}}\n", "roles: {one: {b: []}, two: {c: []}}\n");
         let other = roles("roles: {b: {rules: []}}\n", "roles: {one: {c: []}, two: {b: []}}\n");
-        assert!(Tables::read(&[one, other, DefaultRoles::default()]).is_ok());
+        assert!(Tables::read(&[one, other, DefaultRoles::default()], &|_| true).is_ok());
         assert_eq!(
             error(&[one, roles("roles: {b: {}, a: {}}\n", "")]),
             "two components have a in their cluster_roles; give one of them another name"

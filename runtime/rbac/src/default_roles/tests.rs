@@ -10,7 +10,7 @@ const TABLES: DefaultRoles = DefaultRoles {
 
 #[test]
 fn every_component_adds_its_roles_and_bindings() {
-    let tables = Tables::read(&[BASIC, DefaultRoles::default(), TABLES]).unwrap();
+    let tables = Tables::read(&[BASIC, DefaultRoles::default(), TABLES], &|_| true).unwrap();
     let names = |objects: &[Value]| -> Vec<String> {
         let names = objects.iter().map(|object| text(object, "/metadata/name").to_owned());
         names.collect()
