@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_control_plane::component::ChainContext;
+use planesmith_control_plane::outbound::Network;
 use planesmith_control_plane::reconciler;
 use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_server::chain::ApiServer;
@@ -56,7 +57,7 @@ pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> 
         directory: context.directory.clone(),
         openapi: context.openapi.clone(),
         resolver: Arc::clone(context.services) as Arc<_>,
-        names: context.server.outbound.resolver.clone(),
+        dialer: context.server.outbound.dialer(Network::Cluster).clone(),
         identity: Some(context.proxy_client.clone()),
         rejects_redirects: context.server.options.aggregation.aggregator_reject_forwarding_redirect,
     };

@@ -66,7 +66,7 @@ impl Backend {
             RemoteTrust::System => Trust::System,
         };
         let link = client_tls_to(trust, config.identity.as_ref()).map(|tls| {
-            let link = Link::new(tls, DIAL_TIMEOUT, &config.names);
+            let link = Link::new(tls, DIAL_TIMEOUT, &config.dialer);
             link.expecting(remote.service.host_name()).pooled()
         });
         let link = link.map_err(|error| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planesmith_control_plane::service_resolver::Resolver;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::openapi::OpenApi;
-use planesmith_server::proxy::{ClientIdentity, NameResolver};
+use planesmith_server::proxy::{ClientIdentity, Dialer};
 
 /// The dependencies and options of an aggregator.
 #[derive(Clone)]
@@ -17,8 +17,8 @@ pub struct AggregatorConfig {
     pub openapi: OpenApi,
     /// Resolves services to addresses.
     pub resolver: Arc<dyn Resolver>,
-    /// Resolves the names of hosts.
-    pub names: NameResolver,
+    /// Opens the connections to other servers.
+    pub dialer: Dialer,
     /// The client certificate of this server, which makes other servers trust the user headers it sends; `None` without one.
     pub identity: Option<ClientIdentity>,
     /// If true, a redirect by another server is answered with 502.

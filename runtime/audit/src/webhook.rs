@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use bytes::Bytes;
 use planesmith_control_plane::Host;
-use planesmith_control_plane::outbound::Outbound;
+use planesmith_control_plane::outbound::{Network, Outbound};
 use tokio::sync::watch;
 
 use crate::destination::Destination;
@@ -33,7 +33,7 @@ impl Webhook {
     /// The entry that is missing in the file, or cannot be used.
     pub(crate) fn open(kubeconfig: &Path, backoff: Duration, outbound: &Outbound) -> Result<Self> {
         Ok(Self {
-            host: Host::open(kubeconfig, outbound)?,
+            host: Host::open_in(Network::ControlPlane, kubeconfig, outbound)?,
             backoff,
             stopping: watch::Sender::new(false),
         })

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use self::decision_cache::DecisionCache;
 use self::spec::without_empty_members;
 use crate::delegation::Host;
-use crate::outbound::Outbound;
+use crate::outbound::{Network, Outbound};
 use crate::resource_client::text;
 
 pub use spec::review_spec;
@@ -120,7 +120,7 @@ impl AccessReviews {
         outbound: &Outbound,
     ) -> Result<Self> {
         Ok(Self::new(
-            Host::open(kubeconfig, outbound)?,
+            Host::open_in(Network::ControlPlane, kubeconfig, outbound)?,
             "",
             settings,
             Some(metrics),

@@ -131,6 +131,7 @@ pub(crate) fn assemble(
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let metrics = Arc::new(Metrics::new(Arc::clone(&options.clock)));
+    outbound.metrics.show_in(&metrics);
     metrics.select(options.metrics.selection().map_err(anyhow::Error::msg)?);
     for (name, stage, on) in gates.all() {
         metrics.show_feature(name, stage, on);

@@ -23,7 +23,7 @@ use crate::delegation::{Host, TokenReviews};
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 use crate::options::Options;
-use crate::outbound::Outbound;
+use crate::outbound::{Network, Outbound};
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
 /// The longest time that a webhook may take to review a token; kube-apiserver's.
@@ -115,7 +115,7 @@ pub(crate) fn bearer_tokens(
     }
     authenticators.extend(added);
     if let Some(kubeconfig) = &flags.authentication_token_webhook_config_file {
-        let host = Host::open(kubeconfig, outbound)
+        let host = Host::open_in(Network::ControlPlane, kubeconfig, outbound)
             .context("--authentication-token-webhook-config-file")?
             .with_timeout(REVIEW_TIMEOUT);
         authenticators.push(Box::new(TokenReviews::of_webhook(

@@ -134,7 +134,7 @@ pub trait Component: fmt::Debug + Sync {
     }
 
     /// Opens the store in which the server keeps its objects together with others, with `settings`, if the component's flags
-    /// name one. The server has no store of its own then.
+    /// name one, over the connections of `outbound`. The server has no store of its own then.
     ///
     /// # Errors
     ///
@@ -143,8 +143,9 @@ pub trait Component: fmt::Debug + Sync {
         &'a self,
         options: &'a Options,
         settings: &'a StorageOptions,
+        outbound: &'a Outbound,
     ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
-        let _ = (options, settings);
+        let _ = (options, settings, outbound);
         Box::pin(async { Ok(None) })
     }
 

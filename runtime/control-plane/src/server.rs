@@ -66,10 +66,11 @@ impl Server {
             addresses.extend(component.serving_addresses(options)?);
         }
         let identity = blocking(options, move |options| Identity::open(options, &addresses)).await?;
+        let outbound = blocking(options, |options| options.egress_selector.outbound()).await?;
         let state = ComponentState::default();
         let (settings, mut shared) = (settings(program, options, &state)?, None);
         for component in program.components {
-            shared = component.shared_store(options, &settings).await?.or(shared);
+            shared = component.shared_store(options, &settings, &outbound).await?.or(shared);
         }
         let store = match shared {
             Some(shared) => OpenedStore::from(shared),
@@ -83,6 +84,7 @@ impl Server {
             identity,
             store,
             state,
+            outbound,
         };
         let server = opened.prepare(program, options, descriptors).await;
         if server.is_err() {
@@ -188,6 +190,7 @@ struct Opened {
     identity: Identity,
     store: OpenedStore,
     state: ComponentState,
+    outbound: Outbound,
 }
 
 impl Opened {
@@ -206,13 +209,13 @@ impl Opened {
         let local = SocketAddr::new(options.local_address(), announcement.port);
         let url = format!("https://{local}");
 
-        let (loopback, outbound) = (Loopback::new(Arc::clone(&options.clock)), Outbound::default());
+        let (loopback, outbound) = (Loopback::new(Arc::clone(&options.clock)), &self.outbound);
         let store = (&self.store, &self.state);
-        let (chain, assembled) = assemble(program, options, store, (&loopback, &outbound), &announcement, identity)?;
+        let (chain, assembled) = assemble(program, options, store, (&loopback, outbound), &announcement, identity)?;
         let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();
         let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), Arc::clone(&options.clock));
-        let trusted = trusted_proxies(options, identity, &listener, &proxies, &outbound)?;
+        let trusted = trusted_proxies(options, identity, &listener, &proxies, outbound)?;
         let chain = match trusted {
             Some(trusted) => chain.with_start_hook(trusted.hook()),
             None => chain,

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use futures_util::future::BoxFuture;
 use planesmith_control_plane::options::{Options, StorageKind};
+use planesmith_control_plane::outbound::{Network, Outbound};
 use planesmith_control_plane::{Component, SharedStore, StoreScheme};
 use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_etcd::{Config, Etcd};
@@ -14,6 +15,7 @@ use planesmith_store_etcd::{Config, Etcd};
 use crate::connection::{REGISTRY, config};
 use crate::options::{ETCD, EtcdOptions, wants_etcd};
 use crate::scheme::SCHEME;
+use crate::selected::Selected;
 
 /// The component of a program that can keep its objects in etcd.
 pub const COMPONENT: &dyn Component = &EtcdStorageComponent;
@@ -43,23 +45,25 @@ impl Component for EtcdStorageComponent {
         &'a self,
         options: &'a Options,
         settings: &'a StorageOptions,
+        outbound: &'a Outbound,
     ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
         Box::pin(async {
             if !wants_etcd(&options.matches) {
                 return Ok(None);
             }
             let flags = EtcdOptions::from_arg_matches(&options.matches)?;
-            open(&flags, settings).await.map(Some)
+            open(&flags, settings, outbound).await.map(Some)
         })
     }
 }
 
 /// Connects to etcd, and reads all objects.
-async fn open(flags: &EtcdOptions, settings: &StorageOptions) -> Result<SharedStore> {
+async fn open(flags: &EtcdOptions, settings: &StorageOptions, outbound: &Outbound) -> Result<SharedStore> {
     let place = format!("etcd at {}", flags.etcd_servers.join(", "));
     let config = Config {
         compaction_interval: flags.etcd_compaction_interval,
         lease_reuse: Duration::from_secs(flags.lease_reuse_duration_seconds.into()),
+        dial: outbound.selected(Network::Etcd).map(Selected::of),
         ..config(&flags.etcd_servers, &flags.connection)?
     };
     let etcd = Etcd::connect(&config).await;

@@ -7,6 +7,7 @@ mod component;
 mod connection;
 mod options;
 mod scheme;
+mod selected;
 mod whole_store;
 
 pub use component::COMPONENT;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use planesmith_control_plane::dedicated_runtime::DedicatedRuntime;
-use planesmith_control_plane::outbound::Outbound;
+use planesmith_control_plane::outbound::{Network, Outbound};
 use planesmith_control_plane::service_resolver::{ServicePort, ServiceResolver};
 use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
@@ -82,7 +82,12 @@ impl Webhook {
         let authorities = text("/caBundle")
             .and_then(|encoded| go_base64::decode(&encoded).ok())
             .unwrap_or_default();
-        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, TIMEOUT, &outbound.resolver));
+        let network = match location {
+            Location::Url(_) => Network::ControlPlane,
+            Location::Service { .. } => Network::Cluster,
+        };
+        let dialer = outbound.dialer(network);
+        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, TIMEOUT, dialer));
         let reviews = conversion
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);

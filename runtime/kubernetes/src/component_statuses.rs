@@ -11,7 +11,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::Source;
-use planesmith_server::proxy::{self, Destination, Link, NameResolver, Target, TrustError, client_tls};
+use planesmith_server::proxy::{self, Destination, Dialer, Link, Target, TrustError, client_tls};
 use planesmith_server::stores::Stores;
 
 /// The longest time a component may take to answer.
@@ -36,8 +36,8 @@ struct Components {
 /// # Errors
 ///
 /// When no TLS client can be set up for the probes.
-pub(crate) fn show(stores: &Stores, resolver: &NameResolver) -> Result<(), TrustError> {
-    let link = Link::new(client_tls(None, None)?, TIMEOUT, resolver);
+pub(crate) fn show(stores: &Stores, dialer: &Dialer) -> Result<(), TrustError> {
+    let link = Link::new(client_tls(None, None)?, TIMEOUT, dialer);
     stores.show("", "componentstatuses", Arc::new(Components { link }));
     Ok(())
 }

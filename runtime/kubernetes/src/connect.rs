@@ -20,7 +20,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::endpoint::Call;
-use planesmith_server::proxy::{Link, NameResolver, TrustError, client_tls, rest_of_path};
+use planesmith_server::proxy::{Dialer, Link, TrustError, client_tls, rest_of_path};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::Stores;
 
@@ -57,14 +57,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// # Errors
 ///
 /// When the certificates for connections to kubelets cannot be used.
-pub(crate) fn handle_subresources(
-    stores: &Stores,
-    flags: &KubeletOptions,
-    resolver: &NameResolver,
-) -> Result<(), TrustError> {
+pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions, dialer: &Dialer) -> Result<(), TrustError> {
     let objects = Arc::new(Stored::new(stores));
-    let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects), resolver)?);
-    let link = Link::new(client_tls(None, None)?, CONNECT_TIMEOUT, resolver);
+    let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects), dialer)?);
+    let link = Link::new(client_tls(None, None)?, CONNECT_TIMEOUT, dialer);
     let pod = |name, handler| stores.handle("", "pods", name, handler);
     pod("log", Arc::new(Logs::new(Arc::clone(&objects), Arc::clone(&kubelets))));
     for stream in [Stream::Exec, Stream::Attach, Stream::PortForward] {

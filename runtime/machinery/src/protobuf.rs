@@ -9,7 +9,8 @@ mod transcode;
 mod writer;
 
 pub use planesmith_wire::protobuf::{
-    DecodeError, Envelope, MAGIC, WireType, open, wrap, write_bytes, write_message, write_tag, write_varint,
+    DecodeError, Envelope, Fields, MAGIC, Wire, WireType, open, wrap, write_bytes, write_int, write_message, write_tag,
+    write_varint,
 };
 
 pub use list::{

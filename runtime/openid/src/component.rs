@@ -215,7 +215,7 @@ impl Component for OpenIdComponent {
             disallowed: context.options.service_accounts.service_account_issuer.clone(),
             algorithms: options.algorithms().map_err(|problem| anyhow!(problem))?,
             allows_egress: context.gates.enabled(EGRESS),
-            resolver: context.outbound.resolver.clone(),
+            outbound: context.outbound.clone(),
             clock: Arc::clone(&context.options.clock),
         };
         match &options.authentication_config {

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use planesmith_control_plane::outbound::{Network, Outbound};
 use planesmith_expressions::authentication::{Expression, Subject};
 use planesmith_machinery::clock::Clock;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format;
 use planesmith_machinery::validation::check_domain_path;
 use planesmith_server::metrics::JwtMetrics;
-use planesmith_server::proxy::{Link, NameResolver, Trust, TrustError, client_tls_to};
+use planesmith_server::proxy::{Dialer, Link, Trust, TrustError, client_tls_to};
 
 use crate::configuration::{
     AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtAuthenticator,
@@ -38,8 +39,8 @@ pub(crate) struct Validation {
     pub(crate) algorithms: Vec<Algorithm>,
     /// True if an issuer may select how it is reached.
     pub(crate) allows_egress: bool,
-    /// Resolves the hosts of issuers.
-    pub(crate) resolver: NameResolver,
+    /// Opens the connections to issuers.
+    pub(crate) outbound: Outbound,
     /// The clock, which decides if a token has expired.
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -56,6 +57,9 @@ impl Validation {
         metrics: &Arc<JwtMetrics>,
     ) -> Result<Vec<Arc<Issuer>>, String> {
         let settings = self.check(configuration)?;
+        for authenticator in &configuration.jwt {
+            self.dialer(&authenticator.issuer)?;
+        }
         let issuers = settings.into_iter().map(|settings| {
             let metrics = metrics.of_issuer(&settings.url);
             Issuer::new(settings, metrics)
@@ -169,7 +173,32 @@ impl Validation {
             .map_err(|problem| errors.invalid("certificateAuthority", OMITTED, problem))
             .ok();
         self.check_egress(issuer.egress_selector_type.as_str(), errors);
-        tls.map(|tls| Link::new(tls, TIMEOUT, &self.resolver))
+        let dialer = self.dialer(issuer).unwrap_or(&self.outbound.direct);
+        tls.map(|tls| Link::new(tls, TIMEOUT, dialer))
+    }
+
+    /// The dialer of connections to an issuer.
+    ///
+    /// # Errors
+    ///
+    /// The issuer selects a network that the file of the egress selector does not have: stricter than for other connections, as in
+    /// kube-apiserver.
+    fn dialer(&self, issuer: &IssuerConfiguration) -> Result<&Dialer, String> {
+        let networks = [Network::ControlPlane, Network::Cluster];
+        let network = networks
+            .into_iter()
+            .find(|network| network.name() == issuer.egress_selector_type);
+        let Some(network) = network else {
+            return Ok(&self.outbound.direct);
+        };
+        let name = network.name();
+        if !self.outbound.has_selector() {
+            return Err(format!(
+                "oidc: egress lookup required with egress selector type {name:?}"
+            ));
+        }
+        let selected = self.outbound.selected(network);
+        selected.ok_or_else(|| format!("oidc: egress lookup for {name:?} is not configured"))
     }
 
     fn check_egress(&self, selector: &str, errors: &mut FieldErrors) {

@@ -150,7 +150,7 @@ fn quoted(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::clock::ManualClock;
-    use planesmith_server::proxy::{Link, NameResolver, Trust, client_tls_to};
+    use planesmith_server::proxy::{Dialer, Link, Trust, client_tls_to};
     use serde_json::json;
 
     use super::*;
@@ -164,11 +164,7 @@ mod tests {
     fn verifier(keys: &[&SigningKey]) -> Verifier {
         let keys: Vec<_> = keys.iter().map(|key| key.published()).collect();
         let keys = KeySet::parse(json!({"keys": keys}).to_string().as_bytes()).unwrap();
-        let link = Link::new(
-            client_tls_to(Trust::Anyone, None).unwrap(),
-            TIMEOUT,
-            &NameResolver::default(),
-        );
+        let link = Link::new(client_tls_to(Trust::Anyone, None).unwrap(), TIMEOUT, &Dialer::default());
         let provider = Provider::new(ISSUER, "", link, None).unwrap().with_keys(keys);
         Verifier {
             provider: Arc::new(provider),

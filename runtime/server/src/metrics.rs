@@ -9,6 +9,7 @@ mod authorizers;
 mod baseline;
 mod configurations;
 mod current_label;
+mod egress;
 mod encryption;
 mod exposition;
 mod external_signer;
@@ -63,6 +64,8 @@ pub use authorizers::{
 };
 use baseline::Baseline;
 pub use configurations::ConfigurationMetrics;
+pub use egress::EgressMetrics;
+pub(crate) use egress::{DialStage, ProxyMetrics};
 pub use encryption::EncryptionMetrics;
 pub use external_signer::ExternalSignerMetrics;
 pub use flow_control::{FlowControlMetrics, FlowSeries};

@@ -1,12 +1,15 @@
 //! Proxying: requests that another server answers, such as a program in a pod or an agent on a node.
 //!
-//! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`forward`] (request and answer),
+//! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`Dialer`] (its way, directly or through an
+//! [`EgressProxy`]), [`forward`] (request and answer),
 //! [`tunnel`] (connections that are upgraded, for streams), [`fetch`] (a streamed answer to a GET), [`OutboundRequest`] (one
 //! response, buffered).
 
 mod answer;
 mod connection_pool;
 mod destination;
+mod dialer;
+mod egress;
 mod handshake;
 mod identity;
 mod link;
@@ -40,6 +43,8 @@ use crate::request::RequestInfo;
 
 pub use self::answer::AnswerBody;
 pub use self::destination::{Destination, is_proxyable};
+pub use self::dialer::{BoxedStream, Dialer, Stream};
+pub use self::egress::{EgressProxy, ProxyError, ProxyServer};
 pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 pub use self::lookup::NameResolver;

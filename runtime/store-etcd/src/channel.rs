@@ -1,9 +1,11 @@
 //! Connections to a member.
 
+use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
@@ -12,6 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint};
+
+use crate::config::Config;
 
 /// Maximum time until a connection stands.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -32,18 +36,26 @@ pub(crate) struct Connector {
     pub(crate) uri: Uri,
     /// `None` without TLS.
     tls: Option<TlsConnector>,
+    /// `None` for direct connections.
+    dial: Option<Arc<dyn Dial>>,
+}
+
+/// Opens connections in place of direct ones, e.g. through a proxy.
+pub trait Dial: Debug + Send + Sync {
+    /// Opens a connection within `limit`. The host is a name, or an address without brackets.
+    fn dial(&self, host: String, port: u16, limit: Duration) -> BoxFuture<'static, io::Result<Box<dyn Stream>>>;
 }
 
 /// A connection, with TLS or without.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Connector {
-    /// Returns the connector to the member at `uri`, which uses `tls` if the URL has `https`.
-    pub(crate) fn new(uri: Uri, tls: Option<&Arc<ClientConfig>>) -> Self {
+    /// Returns the connector to the member at `uri`, which uses the TLS settings of `config` if the URL has `https`.
+    pub(crate) fn new(uri: Uri, config: &Config) -> Self {
         let is_secure = uri.scheme_str() == Some("https");
-        let tls = tls.filter(|_| is_secure).map(|config| {
+        let tls = config.tls.as_ref().filter(|_| is_secure).map(|config| {
             let mut config = ClientConfig::clone(config);
             config.alpn_protocols = vec![b"h2".to_vec()];
             TlsConnector::from(Arc::new(config))
@@ -53,16 +65,22 @@ impl Connector {
             .keep_alive_timeout(PING_TIMEOUT)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW);
-        Self { endpoint, uri, tls }
+        let dial = config.dial.clone();
+        Self {
+            endpoint,
+            uri,
+            tls,
+            dial,
+        }
     }
 
     /// Returns a channel that connects with its first request, and again after a loss.
     pub(crate) fn channel(&self) -> Channel {
-        let tls = self.tls.clone();
+        let (tls, dial) = (self.tls.clone(), self.dial.clone());
         let connect = move |uri: Uri| {
-            let tls = tls.clone();
+            let (tls, dial) = (tls.clone(), dial.clone());
             async move {
-                let connecting = tokio::time::timeout(CONNECT, connect(uri, tls));
+                let connecting = tokio::time::timeout(CONNECT, connect(uri, tls, dial));
                 let connected = connecting.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
                 connected.map(TokioIo::new)
             }
@@ -71,17 +89,23 @@ impl Connector {
     }
 }
 
-async fn connect(uri: Uri, tls: Option<TlsConnector>) -> io::Result<Box<dyn Stream>> {
+async fn connect(uri: Uri, tls: Option<TlsConnector>, dial: Option<Arc<dyn Dial>>) -> io::Result<Box<dyn Stream>> {
     let host = uri.host().unwrap_or_default();
     let host = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))
         .unwrap_or(host);
     let port = uri.port_u16().unwrap_or(if tls.is_some() { 443 } else { 80 });
-    let stream = TcpStream::connect((host, port)).await?;
-    stream.set_nodelay(true)?;
+    let stream: Box<dyn Stream> = match dial {
+        Some(dial) => dial.dial(host.to_owned(), port, CONNECT).await?,
+        None => {
+            let stream = TcpStream::connect((host, port)).await?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
+        }
+    };
     let Some(tls) = tls else {
-        return Ok(Box::new(stream));
+        return Ok(stream);
     };
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     Ok(Box::new(tls.connect(name, stream).await?))

@@ -7,6 +7,8 @@ use std::time::Duration;
 use http::Uri;
 use rustls::ClientConfig;
 
+use crate::channel::Dial;
+
 /// The settings of a store in etcd. The defaults are those of kube-apiserver's flags.
 #[derive(Clone)]
 pub struct Config {
@@ -17,6 +19,8 @@ pub struct Config {
     pub prefix: String,
     /// The trusted authorities and the client's certificate, for endpoints with `https`. ALPN protocols are set here.
     pub tls: Option<Arc<ClientConfig>>,
+    /// Opens the connections; `None` for direct ones.
+    pub dial: Option<Arc<dyn Dial>>,
     /// The interval of compactions, which one of all servers performs; zero means never. Default: 5 minutes.
     pub compaction_interval: Duration,
     /// Time for which new objects are attached to the same lease; they live longer by this time at most, or by a
@@ -34,6 +38,7 @@ impl Default for Config {
             endpoints: Vec::new(),
             prefix: "/registry".to_owned(),
             tls: None,
+            dial: None,
             compaction_interval: Duration::from_secs(300),
             lease_reuse: Duration::from_secs(60),
             lease_objects: 1000,
@@ -103,6 +108,7 @@ impl fmt::Debug for Config {
             .field("endpoints", &self.endpoints)
             .field("prefix", &self.prefix)
             .field("tls", &self.tls.is_some())
+            .field("dial", &self.dial)
             .field("compaction_interval", &self.compaction_interval)
             .field("lease_reuse", &self.lease_reuse)
             .field("lease_objects", &self.lease_objects)

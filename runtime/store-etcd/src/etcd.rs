@@ -47,7 +47,7 @@ impl Etcd {
     ///
     /// See [`ConnectError`].
     pub async fn connect(config: &Config) -> Result<Self, ConnectError> {
-        let members = Members::new(config.uris()?, config.tls.as_ref());
+        let members = Members::new(config.uris()?, config);
         let client = Arc::new(Client { members });
         let report = Report::default();
         let end = tokio::time::Instant::now() + config.connect_timeout;

@@ -24,5 +24,6 @@ mod transaction;
 mod version;
 
 pub use bulk::{BulkError, Snapshot, SnapshotState};
+pub use channel::{Dial, Stream};
 pub use config::{Config, ConfigError};
 pub use etcd::{ConnectError, Etcd};

@@ -1,13 +1,11 @@
 //! The members of the cluster, one of which is in use.
 
-use std::sync::Arc;
-
 use http::Uri;
-use rustls::ClientConfig;
 use tokio::sync::watch;
 use tonic::transport::Channel;
 
 use crate::channel::Connector;
+use crate::config::Config;
 
 /// The members. All requests go to the same one until it fails: its answers and its feeds agree in time.
 pub(crate) struct Members {
@@ -29,8 +27,8 @@ pub(crate) struct Link {
 
 impl Members {
     /// Returns the members at `uris`; several servers begin with different ones.
-    pub(crate) fn new(uris: Vec<Uri>, tls: Option<&Arc<ClientConfig>>) -> Self {
-        let connectors: Box<[_]> = uris.into_iter().map(|uri| Connector::new(uri, tls)).collect();
+    pub(crate) fn new(uris: Vec<Uri>, config: &Config) -> Self {
+        let connectors: Box<[_]> = uris.into_iter().map(|uri| Connector::new(uri, config)).collect();
         let first = fastrand::usize(..connectors.len());
         let link = Link {
             channel: connectors[first].channel(),
@@ -98,11 +96,15 @@ impl Members {
 #[cfg(test)]
 mod tests {
     use super::Members;
+    use crate::config::Config;
 
     #[tokio::test]
     async fn a_failed_member_is_left_once() {
         let uris = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
-        let members = Members::new(uris.iter().map(|uri| uri.parse().unwrap()).collect(), None);
+        let members = Members::new(
+            uris.iter().map(|uri| uri.parse().unwrap()).collect(),
+            &Config::default(),
+        );
         let first = members.link();
         let mut changes = members.subscribe();
         members.leave(&first, "test");

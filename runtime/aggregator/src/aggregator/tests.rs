@@ -1,7 +1,7 @@
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, VersionPriority};
 use planesmith_server::openapi::OpenApi;
-use planesmith_server::proxy::{Destination, NameResolver};
+use planesmith_server::proxy::{Destination, Dialer};
 use planesmith_server::routes::Routes;
 
 use super::*;
@@ -25,7 +25,7 @@ fn aggregator(directory: &GroupDirectory) -> Aggregator {
         directory: directory.clone(),
         openapi: OpenApi::default(),
         resolver: Arc::new(NoServices),
-        names: NameResolver::default(),
+        dialer: Dialer::default(),
         identity: None,
         rejects_redirects: false,
     };

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use http::{StatusCode, Uri};
 use http_body_util::BodyExt as _;
-use planesmith_server::proxy::{ClientIdentity, Destination, Link, NameResolver, Target, client_tls, fetch};
+use planesmith_server::proxy::{ClientIdentity, Destination, Dialer, Link, Target, client_tls, fetch};
 use tokio::runtime::Handle;
 
 use super::config::Folders;
@@ -107,7 +107,7 @@ async fn probe(running: &Running) -> Result<Health> {
         key: running.client_key.clone().into(),
     };
     let tls = client_tls(Some(&running.authority), Some(&identity))?;
-    let link = Link::new(tls, TIMEOUT, &NameResolver::default());
+    let link = Link::new(tls, TIMEOUT, &Dialer::default());
     let answer = async {
         let response = fetch(&target, &link).await?;
         let status = response.status();

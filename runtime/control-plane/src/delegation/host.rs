@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::dedicated_runtime::DedicatedRuntime;
 use crate::kubeconfig::{User, pem};
-use crate::outbound::Outbound;
+use crate::outbound::{Network, Outbound};
 use crate::resource_client::text;
 use crate::running::Running;
 
@@ -46,17 +46,30 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads the current context of a kubeconfig. Requests use `outbound`.
+    /// Reads the current context of a kubeconfig. Requests use direct connections of `outbound`.
     ///
     /// # Errors
     ///
     /// The entry that is missing in the file, or cannot be used.
     pub fn open(kubeconfig: &Path, outbound: &Outbound) -> Result<Self> {
+        Self::read(kubeconfig, None, outbound)
+    }
+
+    /// As [`Host::open`], with the connections that are selected for `network`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Host::open`].
+    pub fn open_in(network: Network, kubeconfig: &Path, outbound: &Outbound) -> Result<Self> {
+        Self::read(kubeconfig, Some(network), outbound)
+    }
+
+    fn read(kubeconfig: &Path, network: Option<Network>, outbound: &Outbound) -> Result<Self> {
         let read = || {
             let bytes = fs::read(kubeconfig)?;
             let json = yaml::to_json(&bytes).map_err(|error| anyhow!("{error}"))?.json;
             let folder = kubeconfig.parent().unwrap_or(Path::new("."));
-            Self::parse(&serde_json::from_slice(&json)?, folder, outbound)
+            Self::parse(&serde_json::from_slice(&json)?, folder, network, outbound)
         };
         read().with_context(|| format!("the kubeconfig {}", kubeconfig.display()))
     }
@@ -70,7 +83,7 @@ impl Host {
             "clusters": [{"name": "c", "cluster": {"server": url, "insecure-skip-tls-verify": true}}],
             "users": [{"name": "u", "user": {}}],
         });
-        Self::parse(&config, Path::new("."), &Outbound::default())
+        Self::parse(&config, Path::new("."), None, &Outbound::default())
     }
 
     /// As [`Host::open`], with the URL `server` in place of the kubeconfig's.
@@ -110,7 +123,7 @@ impl Host {
             link: Link::new(
                 client_tls_to(Trust::File(&running.authority), Some(&identity))?,
                 TIMEOUT,
-                &outbound.resolver,
+                &outbound.direct,
             ),
             destination,
             path,
@@ -119,7 +132,7 @@ impl Host {
         })
     }
 
-    fn parse(config: &Value, folder: &Path, outbound: &Outbound) -> Result<Self> {
+    fn parse(config: &Value, folder: &Path, network: Option<Network>, outbound: &Outbound) -> Result<Self> {
         let context = named(config, "contexts", text(config, "/current-context"))?;
         let cluster = named(config, "clusters", text(context, "/context/cluster"))?;
         let user = named(config, "users", text(context, "/context/user"))?;
@@ -134,7 +147,8 @@ impl Host {
             (Some(Pem::Text(text)), false) => Trust::Bundle(text),
         };
         let user = User::parse(user, folder)?;
-        let mut link = Link::new(client_tls_to(trust, user.identity())?, TIMEOUT, &outbound.resolver);
+        let dialer = network.map_or(&outbound.direct, |network| outbound.dialer(network));
+        let mut link = Link::new(client_tls_to(trust, user.identity())?, TIMEOUT, dialer);
         let name = text(cluster, "/tls-server-name");
         if !name.is_empty() {
             link = link.expecting(name);
@@ -315,7 +329,7 @@ mod tests {
     fn the_current_context_counts() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("token"), "secret\n").unwrap();
-        let host = Host::parse(&config(), folder.path(), &Outbound::default()).unwrap();
+        let host = Host::parse(&config(), folder.path(), None, &Outbound::default()).unwrap();
         assert_eq!(
             (host.destination.host(), host.destination.port(), host.path.as_str()),
             ("::1", 6443, "/k8s")
@@ -327,11 +341,11 @@ mod tests {
     fn a_missing_setting_is_named() {
         let mut config = config();
         config["contexts"][0]["context"]["user"] = json!("you");
-        let error = Host::parse(&config, Path::new("."), &Outbound::default()).unwrap_err();
+        let error = Host::parse(&config, Path::new("."), None, &Outbound::default()).unwrap_err();
         assert_eq!(error.to_string(), "users has no `you`");
         config["contexts"][0]["context"]["user"] = json!("me");
         config["clusters"][0]["cluster"]["server"] = json!("ftp://far");
-        let error = Host::parse(&config, Path::new("."), &Outbound::default()).unwrap_err();
+        let error = Host::parse(&config, Path::new("."), None, &Outbound::default()).unwrap_err();
         assert!(error.to_string().starts_with("the server is ftp://far"), "{error}");
     }
 }

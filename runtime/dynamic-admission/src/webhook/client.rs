@@ -10,10 +10,11 @@ use http::{HeaderMap, Method, StatusCode};
 use planesmith_api_defs::admissionregistration::v1::WebhookClientConfig;
 use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::loopback::Loopback;
+use planesmith_control_plane::outbound::{Network, Outbound};
 use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 use planesmith_server::proxy::{
-    BufferedResponse, ClientIdentity, Destination, Link, LinkError, NameResolver, OutboundRequest, Target, Trust,
-    TrustError, client_tls_to,
+    BufferedResponse, ClientIdentity, Destination, Dialer, Link, LinkError, OutboundRequest, Target, Trust, TrustError,
+    client_tls_to,
 };
 use serde_json::Value;
 
@@ -119,6 +120,14 @@ impl Location {
 }
 
 impl Location {
+    /// The network of the webhook, as kube-apiserver has it.
+    fn network(&self) -> Network {
+        match self {
+            Self::Service { .. } => Network::Cluster,
+            Self::Url(_) | Self::Unset => Network::ControlPlane,
+        }
+    }
+
     /// True for the service of this server, whose webhooks other servers behind it serve. It is reached without a connection.
     fn is_own_server(&self) -> bool {
         let Self::Service {
@@ -137,7 +146,7 @@ pub(super) struct Clients {
     /// Answers requests to the service of this server.
     loopback: Loopback,
     credentials: Credentials,
-    resolver: NameResolver,
+    outbound: Outbound,
     /// Locked only for a lookup.
     links: Mutex<Links>,
 }
@@ -168,7 +177,7 @@ impl Clients {
             services: Arc::new(initializer.services.clone()),
             loopback: initializer.loopback.clone(),
             credentials: Credentials::read(initializer.configuration)?,
-            resolver: initializer.outbound.resolver.clone(),
+            outbound: initializer.outbound.clone(),
             links: Mutex::default(),
         })
     }
@@ -233,7 +242,8 @@ impl Clients {
             return Ok((link.clone(), headers));
         }
         let identity = user.identity();
-        let link = client(&webhook.authorities, identity, &endpoint.server_name, &self.resolver);
+        let dialer = self.outbound.dialer(webhook.location.network());
+        let link = client(&webhook.authorities, identity, &endpoint.server_name, dialer);
         let link = link.map_err(|error| error.to_string())?;
         if links.by_server.len() >= CLIENTS {
             let oldest = links.by_server.iter().min_by_key(|(_, (_, used))| *used);
@@ -252,14 +262,14 @@ fn client(
     authorities: &[u8],
     identity: Option<&ClientIdentity>,
     name: &str,
-    resolver: &NameResolver,
+    dialer: &Dialer,
 ) -> Result<Link, TrustError> {
     let trust = match authorities {
         [] => Trust::System,
         authorities => Trust::Bundle(authorities),
     };
     let tls = client_tls_to(trust, identity)?;
-    Ok(Link::new(tls, DIAL_TIMEOUT, resolver).expecting(name).pooled_http1())
+    Ok(Link::new(tls, DIAL_TIMEOUT, dialer).expecting(name).pooled_http1())
 }
 
 /// Returns the shortest path with the meaning of `path`, without a slash at its end: Go's client joins paths so.

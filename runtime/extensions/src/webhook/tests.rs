@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use http::StatusCode;
 use planesmith_control_plane::service_resolver::NoServices;
-use planesmith_server::proxy::{BufferedResponse, NameResolver};
+use planesmith_server::proxy::{BufferedResponse, Dialer};
 
 static V2_TABLE: ResourceTable = ResourceTable {
     api_version: Cow::Borrowed("shop.example.com/v2"),
@@ -99,7 +99,7 @@ fn an_answer_that_is_no_review_is_explained() {
 async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
-    let link = client_tls_by(&[]).map(|tls| Link::new(tls, TIMEOUT, &NameResolver::default()));
+    let link = client_tls_by(&[]).map(|tls| Link::new(tls, TIMEOUT, &Dialer::default()));
     let client = WebhookClient {
         location: Location::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use planesmith_api_defs::core::v1::{Node, Pod};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
-use planesmith_server::proxy::{ClientIdentity, Destination, Link, NameResolver, Target, TrustError, client_tls};
+use planesmith_server::proxy::{ClientIdentity, Destination, Dialer, Link, Target, TrustError, client_tls};
 
 use super::stored::Stored;
 use crate::options::KubeletOptions;
@@ -29,11 +29,7 @@ pub(super) struct Kubelets {
 }
 
 impl Kubelets {
-    pub(super) fn new(
-        flags: &KubeletOptions,
-        objects: Arc<Stored>,
-        resolver: &NameResolver,
-    ) -> Result<Self, TrustError> {
+    pub(super) fn new(flags: &KubeletOptions, objects: Arc<Stored>, dialer: &Dialer) -> Result<Self, TrustError> {
         let files = flags
             .kubelet_client_certificate
             .clone()
@@ -46,7 +42,7 @@ impl Kubelets {
             Ok::<_, TrustError>(Link::new(
                 client_tls(authority, identity.as_ref())?,
                 flags.kubelet_timeout,
-                resolver,
+                dialer,
             ))
         };
         Ok(Self {

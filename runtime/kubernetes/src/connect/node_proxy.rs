@@ -73,7 +73,7 @@ impl Subresource for NodeProxy {
 mod tests {
     use futures_util::FutureExt as _;
     use planesmith_api_defs::core::v1::Node;
-    use planesmith_server::proxy::{NameResolver, client_tls};
+    use planesmith_server::proxy::{Dialer, client_tls};
     use planesmith_server::request::{Context, RequestInfo};
     use planesmith_server::shutdown::Stop;
     use planesmith_server::stores::Stores;
@@ -87,12 +87,8 @@ mod tests {
 
     fn proxy(stores: &Stores) -> NodeProxy {
         let objects = Arc::new(crate::connect::stored::Stored::new(stores));
-        let kubelets = Kubelets::new(&kubelet_options(), objects, &NameResolver::default()).unwrap();
-        let link = Link::new(
-            client_tls(None, None).unwrap(),
-            CONNECT_TIMEOUT,
-            &NameResolver::default(),
-        );
+        let kubelets = Kubelets::new(&kubelet_options(), objects, &Dialer::default()).unwrap();
+        let link = Link::new(client_tls(None, None).unwrap(), CONNECT_TIMEOUT, &Dialer::default());
         NodeProxy::new(Arc::new(kubelets), link)
     }
 

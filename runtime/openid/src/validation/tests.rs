@@ -14,7 +14,7 @@ fn check(jwt: &Value) -> Result<usize, String> {
         disallowed: vec!["https://kubernetes.default.svc".to_owned()],
         algorithms: vec![Algorithm::Rs256],
         allows_egress: true,
-        resolver: NameResolver::default(),
+        outbound: Outbound::default(),
         clock: Arc::new(SystemClock),
     };
     validation.check(&configuration).map(|settings| settings.len())

@@ -17,12 +17,12 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
-use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::Service;
 
 use super::answer::{AnswerBody, StreamSlot, StreamSlots};
 use super::destination::Scope;
+use super::dialer::BoxedStream;
 use super::{Destination, Link, LinkError, Target};
 
 /// Time after which an idle connection is closed; Go's value.
@@ -52,7 +52,7 @@ pub(super) struct ConnectionPool {
 /// One connection to each address, if the server there speaks HTTP/2.
 struct Lane {
     scope: Scope,
-    client: Client<Dialer, Body>,
+    client: Client<PoolConnector, Body>,
     places: StreamSlots,
 }
 
@@ -99,12 +99,12 @@ impl ConnectionPool {
 
     /// The first lane of that scope with a free place: later ones become idle when there are few requests, and lose
     /// their connections.
-    fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, StreamSlot) {
+    fn lane(&self, scope: Scope) -> (Client<PoolConnector, Body>, StreamSlot) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |lane: &Lane| lane.scope == scope && (!self.speaks_http2 || lane.places.taken() < MAX_STREAMS);
         let free = lanes.iter().position(is_free).unwrap_or_else(|| {
             let (link, tls) = (Arc::clone(&self.link), Arc::clone(&self.tls));
-            lanes.push(Lane::new(Dialer { link, tls, scope }));
+            lanes.push(Lane::new(PoolConnector { link, tls, scope }));
             lanes.len() - 1
         });
         let lane = &lanes[free];
@@ -113,7 +113,7 @@ impl ConnectionPool {
 }
 
 impl Lane {
-    fn new(dialer: Dialer) -> Self {
+    fn new(connector: PoolConnector) -> Self {
         let mut builder = Client::builder(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())
@@ -122,8 +122,8 @@ impl Lane {
             .http2_keep_alive_interval(PING_INTERVAL)
             .http2_keep_alive_timeout(PING_TIMEOUT);
         Self {
-            scope: dialer.scope,
-            client: builder.build(dialer),
+            scope: connector.scope,
+            client: builder.build(connector),
             places: StreamSlots::default(),
         }
     }
@@ -159,14 +159,14 @@ impl fmt::Debug for ConnectionPool {
 
 /// Opens connections.
 #[derive(Clone)]
-struct Dialer {
+struct PoolConnector {
     link: Arc<Link>,
     tls: Arc<ClientConfig>,
     /// The addresses that connections may use, which a URI does not contain.
     scope: Scope,
 }
 
-impl Service<Uri> for Dialer {
+impl Service<Uri> for PoolConnector {
     type Response = Dialed;
     type Error = LinkError;
     type Future = BoxFuture<'static, Result<Dialed, LinkError>>;
@@ -176,19 +176,19 @@ impl Service<Uri> for Dialer {
     }
 
     fn call(&mut self, place: Uri) -> Self::Future {
-        let dialer = self.clone();
+        let connector = self.clone();
         Box::pin(async move {
             let host = place.host().unwrap_or_default().trim_matches(['[', ']']);
             let port = place.port_u16().unwrap_or(443);
-            let destination = Destination::with_scope(host, port, dialer.scope);
-            let stream = dialer.link.open(&destination, &dialer.tls).await?;
+            let destination = Destination::with_scope(host, port, connector.scope);
+            let stream = connector.link.open(&destination, &connector.tls).await?;
             Ok(Dialed(TokioIo::new(stream)))
         })
     }
 }
 
 /// An open connection.
-struct Dialed(TokioIo<TlsStream<TcpStream>>);
+struct Dialed(TokioIo<TlsStream<BoxedStream>>);
 
 impl Connection for Dialed {
     fn connected(&self) -> Connected {

@@ -105,8 +105,20 @@ impl Destination {
                 })?
             }
         };
-        match found.iter().all(|address| self.scope.contains(address.ip())) {
-            true => Ok(found),
+        for address in &found {
+            self.check_address(address.ip())?;
+        }
+        Ok(found)
+    }
+
+    /// Checks an address of the host.
+    ///
+    /// # Errors
+    ///
+    /// It may not be used.
+    pub(super) fn check_address(&self, address: IpAddr) -> Result<(), LinkError> {
+        match self.scope.contains(address) {
+            true => Ok(()),
             false => Err(LinkError::NotAllowed),
         }
     }

@@ -1,4 +1,4 @@
-//! Connections to other servers: TCP, with or without TLS.
+//! Connections to other servers, with or without TLS.
 
 use std::io;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::answer::AnswerBody;
 use super::connection_pool::ConnectionPool;
-use super::lookup::NameResolver;
+use super::dialer::{BoxedStream, Dialer};
+use super::egress::ProxyError;
 use super::page_limits::PageLimits;
 use super::{Destination, Target, handshake};
 use crate::task;
@@ -33,7 +33,7 @@ pub struct Link {
     pub timeout: Duration,
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
-    resolver: NameResolver,
+    dialer: Dialer,
     pool: Option<ConnectionPool>,
     pages: Arc<PageLimits>,
 }
@@ -49,6 +49,17 @@ pub enum LinkError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The socket of a proxy could not be opened.
+    #[error("dial unix {path}: {}", go_message(source))]
+    Socket {
+        /// The path of the socket.
+        path: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The proxy did not open the connection.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
     /// The TLS handshake failed.
     #[error("{}", handshake::go_message(.0))]
     Tls(io::Error),
@@ -79,14 +90,14 @@ pub enum LinkError {
 }
 
 impl Link {
-    /// Returns a link whose connections take at most `timeout` to open, to hosts that `resolver` resolves.
+    /// Returns a link whose connections `dialer` opens, in at most `timeout` each.
     #[must_use]
-    pub fn new(tls: Arc<ClientConfig>, timeout: Duration, resolver: &NameResolver) -> Self {
+    pub fn new(tls: Arc<ClientConfig>, timeout: Duration, dialer: &Dialer) -> Self {
         Self {
             tls,
             timeout,
             name: None,
-            resolver: resolver.clone(),
+            dialer: dialer.clone(),
             pool: None,
             pages: Arc::default(),
         }
@@ -120,7 +131,7 @@ impl Link {
     ///
     /// The host has no address, or one that may not be used.
     pub async fn check(&self, destination: &Destination) -> Result<(), LinkError> {
-        destination.addresses(&self.resolver).await.map(drop)
+        self.dialer.check(destination).await
     }
 
     pub(super) fn page_limits(&self) -> &PageLimits {
@@ -149,7 +160,7 @@ impl Link {
         target: &Target,
         request: Request<Body>,
     ) -> Result<http::Response<AnswerBody>, LinkError> {
-        let stream = self.dial(&target.destination).await?;
+        let stream = self.dialer.dial(&target.destination, self.timeout).await?;
         match target.secure {
             true => {
                 let stream = self.secure(stream, target.destination.host(), &self.tls).await?;
@@ -164,40 +175,23 @@ impl Link {
         &self,
         destination: &Destination,
         tls: &Arc<ClientConfig>,
-    ) -> Result<TlsStream<TcpStream>, LinkError> {
-        let stream = self.dial(destination).await?;
+    ) -> Result<TlsStream<BoxedStream>, LinkError> {
+        let stream = self.dialer.dial(destination, self.timeout).await?;
         self.secure(stream, destination.host(), tls).await
     }
 
     async fn secure(
         &self,
-        stream: TcpStream,
+        stream: BoxedStream,
         host: &str,
         tls: &Arc<ClientConfig>,
-    ) -> Result<TlsStream<TcpStream>, LinkError> {
+    ) -> Result<TlsStream<BoxedStream>, LinkError> {
         let name = self.name.as_deref().unwrap_or(host).to_owned();
         let name = ServerName::try_from(name).map_err(|_| LinkError::Address)?;
         let handshake = TlsConnector::from(Arc::clone(tls)).connect(name, stream);
         let stream = tokio::time::timeout(self.timeout, handshake).await;
         let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         stream.map_err(LinkError::Tls)
-    }
-
-    async fn dial(&self, destination: &Destination) -> Result<TcpStream, LinkError> {
-        let failed = |source| LinkError::Dial {
-            address: destination.authority(),
-            source,
-        };
-        let opening = async {
-            // The addresses that were checked, and no others: a second lookup could return others.
-            let addresses = destination.addresses(&self.resolver).await?;
-            TcpStream::connect(&*addresses).await.map_err(failed)
-        };
-        let stream = tokio::time::timeout(self.timeout, opening).await;
-        let stream = stream.unwrap_or_else(|_| Err(failed(io::ErrorKind::TimedOut.into())))?;
-        // Small requests are sent at once; if the option cannot be set, they are only sent a little later.
-        let _ = stream.set_nodelay(true);
-        Ok(stream)
     }
 }
 
@@ -225,8 +219,10 @@ where
 }
 
 /// A connection failure in Go's words.
-fn go_message(error: &io::Error) -> String {
+pub(super) fn go_message(error: &io::Error) -> String {
     match error.kind() {
+        io::ErrorKind::NotFound => "connect: no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "connect: permission denied".to_owned(),
         io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
         io::ErrorKind::HostUnreachable => "connect: no route to host".to_owned(),
         io::ErrorKind::NetworkUnreachable => "connect: network is unreachable".to_owned(),

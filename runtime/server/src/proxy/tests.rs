@@ -16,7 +16,7 @@ fn link() -> Link {
     Link::new(
         client_tls(None, None).unwrap(),
         Duration::from_secs(5),
-        &NameResolver::default(),
+        &Dialer::default(),
     )
 }
 

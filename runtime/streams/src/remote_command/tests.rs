@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use planesmith_machinery::feature::Features;
-use planesmith_server::proxy::{Destination, NameResolver, client_tls};
+use planesmith_server::proxy::{Destination, Dialer, client_tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::WebSocketStream;
@@ -44,7 +44,7 @@ async fn front(kubelet: u16) -> u16 {
             let link = Link::new(
                 client_tls(None, None).unwrap(),
                 Duration::from_secs(5),
-                &NameResolver::default(),
+                &Dialer::default(),
             );
             let request = request.into_parts().0;
             assert!(is_translated(&request.headers, Features::defaults()));

@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use planesmith_machinery::status::ApiError;
-use planesmith_server::proxy::{Destination, NameResolver, client_tls};
+use planesmith_server::proxy::{Destination, Dialer, client_tls};
 use planesmith_server::request::Context;
 use planesmith_server::shutdown::Stop;
 use tokio::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ fn link() -> Link {
     Link::new(
         client_tls(None, None).unwrap(),
         Duration::from_secs(5),
-        &NameResolver::default(),
+        &Dialer::default(),
     )
 }
 

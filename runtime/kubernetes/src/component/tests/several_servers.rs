@@ -10,6 +10,7 @@ use planesmith_api_defs::core::v1::{Endpoints, RangeAllocation};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_control_plane::SharedStore;
 use planesmith_control_plane::options::Options;
+use planesmith_control_plane::outbound::Outbound;
 use planesmith_machinery::group_version::GroupVersionPriority;
 use planesmith_machinery::scheme::StorageMediaType;
 use planesmith_store::backend::Backend;
@@ -33,6 +34,7 @@ impl Component for OnBackend {
         &'a self,
         _: &'a Options,
         settings: &'a StorageOptions,
+        _: &'a Outbound,
     ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
         Box::pin(async {
             let backend: Arc<dyn Backend> = Arc::new(BACKEND.clone());

@@ -87,7 +87,7 @@ async fn with_an_authority_only_its_own_are_trusted() {
     let (other, _) = secure_backend().await;
     let trusting = |folder: &TempDir| {
         let tls = client_tls(Some(&folder.path().join("ca.pem")), None).unwrap();
-        Link::new(tls, Duration::from_secs(5), &NameResolver::default())
+        Link::new(tls, Duration::from_secs(5), &Dialer::default())
     };
     let answer = fetch(&target, &trusting(&folder)).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
@@ -102,20 +102,12 @@ async fn an_authority_may_be_its_own_server() {
     let authority = || secure_backend_with(IsCa::Ca(BasicConstraints::Unconstrained));
     let (folder, target) = authority().await;
     let pem = std::fs::read(folder.path().join("ca.pem")).unwrap();
-    let link = Link::new(
-        client_tls_by(&pem).unwrap(),
-        Duration::from_secs(5),
-        &NameResolver::default(),
-    );
+    let link = Link::new(client_tls_by(&pem).unwrap(), Duration::from_secs(5), &Dialer::default());
     let answer = fetch(&target, &link).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     let (folder, target) = authority().await;
     let pem = std::fs::read(folder.path().join("ca.pem")).unwrap();
-    let link = Link::new(
-        client_tls_by(&pem).unwrap(),
-        Duration::from_secs(5),
-        &NameResolver::default(),
-    );
+    let link = Link::new(client_tls_by(&pem).unwrap(), Duration::from_secs(5), &Dialer::default());
     let error = fetch(&target, &link.expecting("example.com")).await.unwrap_err();
     let expected = "tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match \
                     example.com";
