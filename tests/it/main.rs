@@ -20,6 +20,7 @@ mod conversion;
 mod crash;
 mod definitions;
 mod documents;
+mod egress;
 mod endpoints;
 mod flow_control;
 mod full_disk;

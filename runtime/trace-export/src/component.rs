@@ -8,6 +8,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches as _};
 use planesmith_control_plane::Component;
 use planesmith_control_plane::component::{Contribution, ServerContext};
 use planesmith_control_plane::options::check_readable;
+use planesmith_control_plane::outbound::Network;
 use planesmith_server::trace::Tracer;
 
 use crate::TraceExport;
@@ -42,7 +43,7 @@ impl Component for TraceExportComponent {
         let traces = options
             .tracing_config_file
             .as_deref()
-            .map(TraceExport::open)
+            .map(|file| TraceExport::open(file, context.outbound.selected(Network::ControlPlane)))
             .transpose()?;
         Ok(Contribution {
             tracer: traces.map(|traces| traces as Arc<dyn Tracer>),

@@ -10,17 +10,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, bail};
+use http::Uri;
+use hyper_util::rt::TokioIo;
 use opentelemetry::trace::{
     Link, Span as _, SpanContext, SpanId, SpanKind, TraceContextExt as _, TraceFlags, TraceId, TraceState, Tracer as _,
     TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithTonicConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
 use planesmith_machinery::configuration_file;
+use planesmith_server::proxy::{Destination, Dialer};
 use planesmith_server::trace::{TraceParent, TracedRequest, Tracer};
 use serde::Deserialize;
+use tonic::transport::{Channel, Endpoint};
 
 /// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 3] = [
@@ -31,6 +35,9 @@ const VERSIONS: [&str; 3] = [
 
 /// The address on which collectors listen by default.
 const DEFAULT_ENDPOINT: &str = "localhost:4317";
+
+/// Maximum time to open a connection through a proxy.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The longest time for exporting the last spans when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,18 +89,21 @@ struct TraceExport {
 }
 
 impl TraceExport {
-    /// Reads the file, and connects to its collector if any request is to be recorded. Needs a runtime.
+    /// Reads the file, and connects to its collector if any request is to be recorded, over `dialer` if the egress selector has one.
+    /// Needs a runtime.
     ///
     /// # Errors
     ///
     /// If the file is not a `TracingConfiguration`.
-    fn open(path: &Path) -> Result<Arc<Self>> {
+    fn open(path: &Path, dialer: Option<&Dialer>) -> Result<Arc<Self>> {
         let shown = path.display();
         let configuration =
             TracingConfiguration::open(path).with_context(|| format!("--tracing-config-file {shown}"))?;
-        let exporter = SpanExporter::builder()
-            .with_tonic()
-            .with_endpoint(configuration.url())
+        let mut exporter = SpanExporter::builder().with_tonic().with_endpoint(configuration.url());
+        if let Some(dialer) = dialer {
+            exporter = exporter.with_channel(channel(&configuration.url(), dialer)?);
+        }
+        let exporter = exporter
             .build()
             .with_context(|| format!("--tracing-config-file {shown}: endpoint {}", configuration.url()))?;
         let resource = Resource::builder_empty().with_attributes([
@@ -158,6 +168,21 @@ impl Tracer for TraceExport {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
+}
+
+/// Returns a channel to the collector at `url` that connects over `dialer`, with its first request and again after a loss.
+fn channel(url: &str, dialer: &Dialer) -> Result<Channel> {
+    let endpoint = Endpoint::from_shared(url.to_owned()).with_context(|| format!("the endpoint {url}"))?;
+    let dialer = dialer.clone();
+    let connect = move |uri: Uri| {
+        let dialer = dialer.clone();
+        async move {
+            let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+            let destination = Destination::unrestricted(host, uri.port_u16().unwrap_or(80));
+            dialer.dial(&destination, CONNECT_TIMEOUT).await.map(TokioIo::new)
+        }
+    };
+    Ok(endpoint.connect_with_connector_lazy(tower::service_fn(connect)))
 }
 
 fn later(at: SystemTime, from: Instant, to: Instant) -> SystemTime {

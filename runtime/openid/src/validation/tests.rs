@@ -10,14 +10,33 @@ fn check(jwt: &Value) -> Result<usize, String> {
         "jwt": jwt,
     });
     let configuration = AuthenticationConfiguration::parse(file.to_string().as_bytes())?;
-    let validation = Validation {
+    validation().check(&configuration).map(|settings| settings.len())
+}
+
+fn validation() -> Validation {
+    Validation {
         disallowed: vec!["https://kubernetes.default.svc".to_owned()],
         algorithms: vec![Algorithm::Rs256],
         allows_egress: true,
         outbound: Outbound::default(),
         clock: Arc::new(SystemClock),
+    }
+}
+
+#[test]
+fn networks_that_issuers_select_must_be_configured() {
+    let dialer_of = |selector: &str| {
+        let file = json!({
+            "apiVersion": "apiserver.config.k8s.io/v1",
+            "kind": "AuthenticationConfiguration",
+            "jwt": [authenticator(&[("/issuer/egressSelectorType", json!(selector))])],
+        });
+        let configuration = AuthenticationConfiguration::parse(file.to_string().as_bytes()).unwrap();
+        validation().dialer(&configuration.jwt[0].issuer).map(drop)
     };
-    validation.check(&configuration).map(|settings| settings.len())
+    assert_eq!(dialer_of(""), Ok(()));
+    let expected = "oidc: egress lookup required with egress selector type \"cluster\"";
+    assert_eq!(dialer_of("cluster"), Err(expected.to_owned()));
 }
 
 /// An authenticator with changes at JSON pointers.

@@ -77,7 +77,7 @@ async fn echo_much(stream: BoxedStream) {
 }
 
 #[tokio::test]
-async fn addresses_that_objects_may_not_name_are_refused_before_the_proxy_is_asked() {
+async fn addresses_that_objects_may_not_name_are_refused_before_the_proxy_is_called() {
     let through = ThroughProxy::new(ProxyServer::HttpSocket("/nonexistent".into()));
     let local = Destination::of_object("127.0.0.1", 80);
     let error = through.dialer.dial(&local, LIMIT).await.map(drop).unwrap_err();
