@@ -13,9 +13,9 @@ use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_etcd::{Config, Etcd};
 
 use crate::connection::{REGISTRY, config};
+use crate::egress_dial::EgressDial;
 use crate::options::{ETCD, EtcdOptions, wants_etcd};
 use crate::scheme::SCHEME;
-use crate::selected::Selected;
 
 /// The component of a program that can keep its objects in etcd.
 pub const COMPONENT: &dyn Component = &EtcdStorageComponent;
@@ -63,7 +63,7 @@ async fn open(flags: &EtcdOptions, settings: &StorageOptions, outbound: &Outboun
     let config = Config {
         compaction_interval: flags.etcd_compaction_interval,
         lease_reuse: Duration::from_secs(flags.lease_reuse_duration_seconds.into()),
-        dial: outbound.selected(Network::Etcd).map(Selected::of),
+        dial: outbound.selected(Network::Etcd).map(EgressDial::of),
         ..config(&flags.etcd_servers, &flags.connection)?
     };
     let etcd = Etcd::connect(&config).await;

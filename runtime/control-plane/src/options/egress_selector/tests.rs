@@ -68,6 +68,7 @@ fn certificates_are_read_at_the_start() {
     let selection =
         format!("- {{name: cluster, connection: {{proxyProtocol: HTTPConnect, transport: {transport}}}}}\n");
     let problem = outbound(&selection).map(drop).unwrap_err();
-    let expected = "--egress-selector-config-file: failed to create dialer for egressSelection \"cluster\": the TLS settings cannot be used";
+    let expected = "--egress-selector-config-file: failed to create dialer for egressSelection \"cluster\": the TLS settings \
+                    cannot be used";
     assert!(problem.starts_with(expected), "{problem}");
 }

@@ -55,21 +55,23 @@ pub(super) async fn tunnel(mut stream: BoxedStream, proxy: &str, address: &str) 
 /// Reads the lines of an answer up to the empty one. Returns them, and the number of bytes that were read after them.
 async fn read_head(stream: &mut BoxedStream) -> Result<(String, usize), String> {
     let (mut read, mut chunk) = (Vec::new(), [0; CHUNK]);
-    loop {
+    while read.len() < MAX_ANSWER {
         let most = CHUNK.min(MAX_ANSWER - read.len());
-        let count = match most {
-            0 => 0,
-            most => stream
-                .read(&mut chunk[..most])
-                .await
-                .map_err(|error| match error.kind() {
-                    io::ErrorKind::UnexpectedEof => "unexpected EOF".to_owned(),
-                    io::ErrorKind::ConnectionReset => "read: connection reset by peer".to_owned(),
-                    _ => go_message(&error),
-                })?,
+        let count = match stream.read(&mut chunk[..most]).await {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => 0,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Err("read: connection reset by peer".to_owned());
+            }
+            Err(error) => return Err(go_message(&error)),
         };
         if count == 0 {
-            return Err("unexpected EOF".to_owned());
+            // As in Go, the last line counts without its end.
+            let head = String::from_utf8_lossy(&read);
+            if !head.is_empty() {
+                Answer::parse(&head)?;
+            }
+            break;
         }
         // The end may be in two chunks.
         let checked = read.len().saturating_sub(3);
@@ -79,6 +81,7 @@ async fn read_head(stream: &mut BoxedStream) -> Result<(String, usize), String> 
             return Ok((head, read.len() - end));
         }
     }
+    Err("unexpected EOF".to_owned())
 }
 
 /// The position after the empty line, if it is there; the search begins at `from`.
@@ -124,7 +127,7 @@ impl<'a> Answer<'a> {
         }
         match lines.find(|line| !line.is_empty() && !line.contains(':')) {
             None => Ok(Self { code, status }),
-            Some(line) => Err(format!("malformed MIME header line: {line}")),
+            Some(line) => Err(format!("malformed MIME header: missing colon: {line:?}")),
         }
     }
 }
@@ -153,7 +156,7 @@ mod tests {
             ("HTTPS/1 200 OK\r\n\r\n", Err("malformed HTTP version \"HTTPS/1\"")),
             (
                 "HTTP/1.1 200 OK\r\nnone\r\n\r\n",
-                Err("malformed MIME header line: none"),
+                Err("malformed MIME header: missing colon: \"none\""),
             ),
         ] {
             let expected = expected.map_err(str::to_owned);

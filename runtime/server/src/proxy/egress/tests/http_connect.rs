@@ -25,6 +25,9 @@ async fn head(stream: &mut (impl Stream + ?Sized)) -> String {
 async fn proxy(mut stream: impl Stream, answer: &str) -> String {
     let request = head(&mut stream).await;
     stream.write_all(answer.as_bytes()).await.unwrap();
+    if !answer.ends_with('\n') {
+        return request;
+    }
     let (mut reader, mut writer) = tokio::io::split(stream);
     // A client that is refused closes the connection.
     let _ = tokio::io::copy(&mut reader, &mut writer).await;
@@ -120,6 +123,10 @@ async fn refusals_are_reported_as_by_kube_apiserver() {
         (
             "HTTP/1.1 200 OK\r\n\r\nhello",
             "unexpected 5 bytes of buffered data from CONNECT proxy \"PROXY\"",
+        ),
+        (
+            "HTTP/1.1 2",
+            "reading HTTP response from CONNECT to node.invalid:10250 via proxy PROXY failed: malformed HTTP status code \"2\"",
         ),
         (
             "220 smtp\r\n\r\n",

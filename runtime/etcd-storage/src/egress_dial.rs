@@ -1,4 +1,4 @@
-//! Connections to etcd over the way that the egress selector has for them.
+//! Connections to etcd over the dialer that the egress selector has for them.
 
 use std::io;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use futures_util::future::BoxFuture;
 use planesmith_server::proxy::{Destination, Dialer};
 use planesmith_store_etcd::{Dial, Stream};
 
-/// The selected way.
+/// Connects over the dialer that is selected for etcd.
 #[derive(Debug)]
-pub(crate) struct Selected(Dialer);
+pub(crate) struct EgressDial(Dialer);
 
-impl Selected {
-    /// Returns the way of `dialer`.
+impl EgressDial {
+    /// Connects over `dialer`.
     pub(crate) fn of(dialer: &Dialer) -> Arc<dyn Dial> {
         Arc::new(Self(dialer.clone()))
     }
 }
 
-impl Dial for Selected {
+impl Dial for EgressDial {
     fn dial(&self, host: String, port: u16, limit: Duration) -> BoxFuture<'static, io::Result<Box<dyn Stream>>> {
         let dialer = self.0.clone();
         async move {
