@@ -1,21 +1,19 @@
 //! Connections to a member.
 
-use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::config::Config;
+use crate::dial::{Dial, Stream};
 
 /// Maximum time until a connection stands.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -39,17 +37,6 @@ pub(crate) struct Connector {
     /// `None` for direct connections.
     dial: Option<Arc<dyn Dial>>,
 }
-
-/// Opens connections in place of direct ones, e.g. through a proxy.
-pub trait Dial: Debug + Send + Sync {
-    /// Opens a connection within `limit`. The host is a name, or an address without brackets.
-    fn dial(&self, host: String, port: u16, limit: Duration) -> BoxFuture<'static, io::Result<Box<dyn Stream>>>;
-}
-
-/// A connection, with TLS or without.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Connector {
     /// Returns the connector to the member at `uri`, which uses the TLS settings of `config` if the URL has `https`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Uri;
 use rustls::ClientConfig;
 
-use crate::channel::Dial;
+use crate::dial::Dial;
 
 /// The settings of a store in etcd. The defaults are those of kube-apiserver's flags.
 #[derive(Clone)]

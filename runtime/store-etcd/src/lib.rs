@@ -11,6 +11,7 @@ mod channel;
 mod client;
 mod compactor;
 mod config;
+mod dial;
 mod etcd;
 mod failure;
 mod feed;
@@ -24,6 +25,6 @@ mod transaction;
 mod version;
 
 pub use bulk::{BulkError, Snapshot, SnapshotState};
-pub use channel::{Dial, Stream};
 pub use config::{Config, ConfigError};
+pub use dial::{Dial, Stream};
 pub use etcd::{ConnectError, Etcd};
