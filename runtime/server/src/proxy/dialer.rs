@@ -60,7 +60,8 @@ impl Dialer {
                 if let Ok(address) = destination.host().parse::<IpAddr>() {
                     destination.check_address(address)?;
                 }
-                proxy.dial(&destination.authority(), limit).await
+                // Boxed: the future of each link would grow by the steps of all proxies.
+                Box::pin(proxy.dial(&destination.authority(), limit)).await
             }
         }
     }
