@@ -12,7 +12,6 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::MetadataRules;
 use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Value};
-use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value as Tree;
 
 use super::scale_columns::{self, ScaleColumns};
@@ -57,12 +56,8 @@ pub(crate) trait Scales {
     /// The message for any Scale that cannot be read; `None` if it says what is wrong.
     fn unreadable_scale(&self) -> Option<&'static str>;
 
-    /// Checks that a Scale can be applied to an object with `managers`.
-    ///
-    /// # Errors
-    ///
-    /// 500 when objects of the kind have no Scale that can be applied.
-    fn check_scale_apply(&self, managers: &ScaleManagers<'_>) -> ApiResult<()>;
+    /// The reason why an apply cannot change the Scale of any object; `None` if it can.
+    fn unappliable_scale(&self) -> Option<&'static str>;
 }
 
 impl Scales for Declared {
@@ -114,8 +109,8 @@ impl Scales for Declared {
         None
     }
 
-    fn check_scale_apply(&self, _: &ScaleManagers<'_>) -> ApiResult<()> {
-        Ok(())
+    fn unappliable_scale(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -156,15 +151,9 @@ impl Scales for Custom {
         Some(UNREADABLE_SCALE)
     }
 
-    fn check_scale_apply(&self, managers: &ScaleManagers<'_>) -> ApiResult<()> {
+    fn unappliable_scale(&self) -> Option<&'static str> {
         // A Scale is not a version of a custom kind.
-        let why = "request to convert CR to an invalid group/version: autoscaling/v1";
-        let why = format!("failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {why}");
-        let why = match managers.of_scale().is_empty() {
-            true => format!("failed to create manager for existing fields: {why}"),
-            false => why,
-        };
-        Err(ApiError::unnamed(500, why))
+        Some("request to convert CR to an invalid group/version: autoscaling/v1")
     }
 }
 

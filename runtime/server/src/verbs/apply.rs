@@ -3,6 +3,7 @@
 use axum::response::Response;
 use bytes::Bytes;
 use planesmith_machinery::heap_size;
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
@@ -32,7 +33,7 @@ impl Endpoint {
             .of_part(part)
             .with_managers();
         drop(body);
-        let make = |live: &dyn Object| {
+        let merge = |live: &dyn Object| {
             sent.check(&self.kind().api_version, &self.kind().kind)?;
             let versions = &**self.stores().scheme();
             let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
@@ -47,13 +48,17 @@ impl Endpoint {
                 let message = format!("failed to convert to unversioned ({}): {why}", sent.subject());
                 return Err(ApiError::unnamed(500, message));
             }
-            let defaulted = Defaulted::patched(self, call, object, Set::new())?;
-            Ok(defaulted.with_managed_fields(applied.managed_fields))
+            Ok((object, applied.managed_fields))
         };
+        let finish = |(object, managed_fields): (Box<dyn Object>, _)| {
+            let defaulted = Defaulted::patched(self, call, object, Set::new())?;
+            Ok(defaulted.with_managed_fields(managed_fields))
+        };
+        let make = |live: &dyn Object| finish(merge(live)?);
         let missing = || {
-            let defaulted = make(&*self.kind().zero())?;
-            match &*defaulted.object().meta().uid {
-                "" => Ok(defaulted),
+            let merged = merge(&*self.kind().zero())?;
+            match &*merged.0.meta().uid {
+                "" => finish(merged),
                 uid => Err(ApiError::uid_of_missing_object(
                     &self.kind().group_resource(),
                     call.name(),
@@ -93,9 +98,24 @@ impl Endpoint {
             let stored = &live.meta().managed_fields;
             let managers = ScaleManagers::read(stored, self.kind(), &facts.spec_replicas)
                 .ok_or_else(|| ApiError::internal("the managers of the object cannot be read"))?;
-            self.representation().check_scale_apply(&managers)?;
+            let unappliable = self.representation().unappliable_scale();
+            if let Some(why) = unappliable
+                && managers.of_scale().is_empty()
+            {
+                let why = format!(
+                    "failed to create manager for existing fields: {}",
+                    unscalable("live", why)
+                );
+                return Err(ApiError::unnamed(500, why));
+            }
             let applied = apply::apply_scale(&shown, managers, &sent.document, &write.tracking(), options.force)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
+            // A Scale that stays as it is needs no conversion.
+            if let Some(why) = unappliable
+                && applied.document != json::to_value(&shown)
+            {
+                return Err(ApiError::unnamed(500, unscalable("new", why)));
+            }
             check_duplicates(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
             let read = read_typed(&applied.document, &sent, &mut wanted);
@@ -105,6 +125,11 @@ impl Endpoint {
         };
         self.write_scale(&write, output, facts, "", &make).await
     }
+}
+
+/// The problem of a Scale that is not a version of its object.
+fn unscalable(what: &str, why: &str) -> String {
+    format!("failed to convert {what} object (/; autoscaling/v1, Kind=Scale) to proper version: {why}")
 }
 
 fn unconvertible(why: String, sent: &Sent) -> ApiError {

@@ -182,7 +182,10 @@ impl Write<'_> {
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
         }
         check_preconditions(self.endpoint.kind(), object, entry, options)?;
-        let mut deletion = deletion.admit(self).await?;
+        let mut deletion = match self.is_under_way(object, options) {
+            true => deletion.unasked(),
+            false => deletion.admit(self, options).await?,
+        };
         let object = deletion.object_mut();
         let end = grace::begin(object, options.sent.grace_period_seconds, self.now);
         if end == End::UnderWay {
@@ -193,7 +196,8 @@ impl Write<'_> {
         }
         let kind = object.resource().clone();
         let extensions = &kind.extensions;
-        let holds = extensions.hooks.blocks_deletion(object);
+        let begins = extensions.phased_deletion && object.meta().deletion_timestamp.is_none();
+        let holds = begins || extensions.hooks.blocks_deletion(object);
         let collects_garbage = self.endpoint.stores().options().collects_garbage;
         if collects_garbage && (!holds || extensions.dependents != Dependents::IgnoredAtFirst) {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
@@ -214,6 +218,19 @@ impl Write<'_> {
             return Ok(self.store_mark(deletion).await);
         }
         Ok(self.remove(deletion).await)
+    }
+
+    /// True if the object is terminating and the request cannot change that, so that no plugin is asked, as in kube-apiserver.
+    fn is_under_way(&self, object: &dyn Object, options: &DeleteOptions) -> bool {
+        if object.meta().deletion_timestamp.is_none() {
+            return false;
+        }
+        let extensions = &object.resource().extensions;
+        if extensions.phased_deletion && extensions.hooks.blocks_deletion(object) {
+            return true;
+        }
+        let grace_period = options.sent.grace_period_seconds;
+        grace::begin(&mut *object.boxed(), grace_period, self.now) == End::UnderWay
     }
 
     /// Removes the object.

@@ -86,6 +86,7 @@ impl Write<'_> {
         };
         if !change.uid.is_empty() {
             let resource = self.endpoint.kind().group_resource();
+            let key = self.named_key(key);
             return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, ""));
         }
         let missing = self.run_or_convert(self.size, make).await??;
@@ -96,6 +97,14 @@ impl Write<'_> {
             Creation::NameTaken { name: taken, .. } if taken == name => Ok(Attempt::Overtaken),
             Creation::NameTaken { error, .. } => Err(error),
             Creation::Failed(error) => Ok(Attempt::Written(Err(error))),
+        }
+    }
+
+    /// The key as messages name it: those of a dry run leave out the prefix of all keys, as in kube-apiserver.
+    fn named_key<'k>(&self, key: &'k str) -> &'k str {
+        match self.dry_run {
+            true => key.strip_prefix("/registry").unwrap_or(key),
+            false => key,
         }
     }
 
@@ -147,6 +156,7 @@ impl Write<'_> {
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
             let actual = &old.meta().uid;
+            let key = self.named_key(key);
             return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
         }
         let converted = match self.uses_endpoint_version() {

@@ -7,6 +7,7 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_store::Entry;
 
 use super::{Committed, Write};
+use crate::options::DeleteOptions;
 
 /// An object that a request deletes: in the storage version, or in the one in which it was stored if another program would
 /// have to convert it.
@@ -47,12 +48,24 @@ impl<'s> Deletion<'s> {
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub(crate) async fn admit(self, write: &Write<'_>) -> ApiResult<AdmittedDeletion<'s>> {
+    pub(crate) async fn admit(self, write: &Write<'_>, options: &DeleteOptions) -> ApiResult<AdmittedDeletion<'s>> {
         if write.needs_admission {
+            let mut sent = options.sent.clone();
+            if self.object.resource().extensions.phased_deletion {
+                // The first phase pins the object for the second one.
+                let preconditions = sent.preconditions.get_or_insert_default();
+                let uid = &self.object.meta().uid;
+                preconditions.uid.get_or_insert_with(|| uid.clone());
+            }
             // A request for a collection names no object, as in kube-apiserver.
-            write.admit_removal(write.call.name(), &*self.object).await?;
+            write.admit_removal(write.call.name(), &*self.object, &sent).await?;
         }
-        Ok(AdmittedDeletion(self))
+        Ok(self.unasked())
+    }
+
+    /// The same deletion, which no plugin needs to accept.
+    pub(crate) fn unasked(self) -> AdmittedDeletion<'s> {
+        AdmittedDeletion(self)
     }
 }
 

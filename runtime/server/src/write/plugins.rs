@@ -9,11 +9,14 @@ use super::Write;
 use crate::request::Stage;
 
 impl Write<'_> {
-    /// Runs the plugins for the removal of an object.
-    pub(crate) async fn admit_removal(&self, name: &str, old: &dyn Object) -> ApiResult<()> {
+    /// Runs the plugins for the removal of an object, with options as the request means them.
+    pub(crate) async fn admit_removal(&self, name: &str, old: &dyn Object, options: &dyn Struct) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         let warn = |text: String| self.call.ctx.warnings.add(text);
-        let attributes = self.attributes(Operation::Delete, name, &warn);
+        let attributes = Attributes {
+            options: Some(options),
+            ..self.attributes(Operation::Delete, name, &warn)
+        };
         let mut objects = Objects {
             new: None,
             old: Some(old),

@@ -265,6 +265,44 @@ async fn a_scale_over_a_value_of_the_wrong_type_says_so() {
 }
 
 #[tokio::test]
+async fn an_applied_scale_has_conflicts_and_changes_nothing() {
+    let server = Server::of(
+        memory(),
+        &[&of_one(version(
+            "v1",
+            &[],
+            &json!({"size": {"type": "integer"}}),
+            &json!({}),
+        ))],
+    );
+    server.create(&path("v1", ""), &body("v1", "a", &json!({}))).await;
+    let scale = path("v1", "/a/scale?fieldManager=m");
+    let apply = async |suffix: &str, spec: Value| {
+        let applied = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": spec});
+        let answer = server.apply(&format!("{scale}{suffix}"), &applied.to_string()).await;
+        (answer.code, answer.at("/message"))
+    };
+    let failed = |what: &str| {
+        let why = "request to convert CR to an invalid group/version: autoscaling/v1";
+        json!(format!(
+            "{what} object (/; autoscaling/v1, Kind=Scale) to proper version: {why}"
+        ))
+    };
+    let unowned = failed("failed to create manager for existing fields: failed to convert live");
+    assert_eq!(apply("", json!({"replicas": 1})).await, (500, unowned));
+    let patched = server
+        .patch("merge", &path("v1", "/a?fieldManager=u"), r#"{"spec":{"size":1}}"#)
+        .await;
+    assert_eq!(patched.code, 200, "{}", patched.text);
+    assert_eq!(apply("", json!({})).await, (200, Value::Null));
+    assert_eq!(apply("", json!({"replicas": 1})).await, (200, Value::Null));
+    let conflict = json!("Apply failed with 1 conflict: conflict with \"u\" using autoscaling/v1: .spec.replicas");
+    assert_eq!(apply("", json!({"replicas": 3})).await, (409, conflict));
+    let changed = failed("failed to convert new");
+    assert_eq!(apply("&force=true", json!({"replicas": 3})).await, (500, changed));
+}
+
+#[tokio::test]
 async fn fields_that_are_kept_at_the_root_can_be_applied() {
     for extra in [
         json!({"x-kubernetes-preserve-unknown-fields": true}),

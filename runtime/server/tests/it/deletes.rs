@@ -202,6 +202,21 @@ async fn a_kind_may_hold_itself_back_until_it_is_finalized() {
 }
 
 #[tokio::test]
+async fn a_kind_with_a_phase_for_it_is_marked_first_though_nothing_holds_it() {
+    let server = Server::with_places().await;
+    let path = "/api/v1/sites/b";
+    let finalized = server
+        .put(&format!("{path}/finalize"), r#"{"metadata":{"name":"b"},"spec":{}}"#)
+        .await;
+    assert_eq!((finalized.code, finalized.at("/spec")), (200, json!({})));
+    let marked = server.delete(path, "").await;
+    assert_eq!((marked.code, marked.at("/status/phase")), (200, json!("Terminating")));
+    assert_eq!(server.get(path).await.version(), marked.version());
+    assert_eq!(server.delete(path, "").await.code, 200);
+    assert_eq!(server.get(path).await.code, 404);
+}
+
+#[tokio::test]
 async fn a_collection_goes_as_its_list_says() {
     let server = Server::with_places().await;
     for name in ["c0", "c1", "c2"] {

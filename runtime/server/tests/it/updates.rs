@@ -211,6 +211,19 @@ async fn an_update_that_would_create_is_not_about_an_object_with_an_identity() {
     assert_eq!(code, 409);
     let why = "Precondition failed: UID in precondition: u, UID in object meta: ";
     assert!(message.ends_with(why), "{message}");
+    assert!(message.contains("Key: /registry/sites/new,"), "{message}");
+    let dry = server
+        .put(
+            &format!("{path}?dryRun=All"),
+            r#"{"metadata":{"name":"new","uid":"u"}}"#,
+        )
+        .await;
+    assert!(dry.refusal().1.contains("Key: /sites/new,"), "{}", dry.text);
+    let applied = r#"{"apiVersion":"v1","kind":"Site","metadata":{"uid":"u"}}"#;
+    let missing = server.apply(&format!("{path}?fieldManager=a"), applied).await;
+    let why = "Operation cannot be fulfilled on sites \"new\": uid mismatch: the provided object specified uid u, and no \
+               existing object was found";
+    assert_eq!(missing.refusal(), (409, why.to_owned()));
     assert_eq!(server.put(path, r#"{"metadata":{"name":"new"}}"#).await.code, 201);
 }
 
