@@ -221,15 +221,13 @@ impl ProxyIdentity {
             Some((certificate, key)) => CertificatePair { certificate, key },
             None => own.proxy(PROXY, PROXY)?,
         };
+        let names = flags.allowed_names();
         let (authority_file, allowed_names) = match &flags.requestheader_client_ca_file {
-            Some(file) => (file.clone(), flags.requestheader_allowed_names.clone()),
-            None => {
-                let names = flags.requestheader_allowed_names.iter().cloned();
-                (
-                    dir.join("front-proxy-ca.crt"),
-                    std::iter::once(PROXY.to_owned()).chain(names).collect(),
-                )
-            }
+            Some(file) => (file.clone(), names.to_vec()),
+            None => (
+                dir.join("front-proxy-ca.crt"),
+                std::iter::once(PROXY.to_owned()).chain(names.iter().cloned()).collect(),
+            ),
         };
         let headers = RequestHeaders {
             username: flags.requestheader_username_headers.clone(),
