@@ -63,6 +63,13 @@ async fn an_established_kind_is_in_every_document() {
         for form in ["application/json", AGGREGATED] {
             let groups = connection.get_json_as("/apis", form).await.unwrap();
             assert!(lists(&groups, group), "{group} is missing in {groups}");
+            if form == AGGREGATED {
+                let items = groups["items"].as_array().into_iter().flatten();
+                let own = items.filter(|item| item["metadata"]["name"] == *group);
+                let kinds = own.map(|item| &item["versions"][0]["resources"][0]["responseKind"]);
+                let expected = json!({"group": group, "version": "v1", "kind": "Kite"});
+                assert_eq!(kinds.collect::<Vec<_>>(), [&expected]);
+            }
         }
         let resources = connection
             .get_json_as(&format!("/apis/{group}/v1"), "application/json")

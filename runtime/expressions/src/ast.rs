@@ -164,7 +164,18 @@ impl Expr {
 
 /// Calls `visit` with the expression and all its descendants.
 pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    visit(expr);
+    walk_into(expr, &mut |expr| {
+        visit(expr);
+        true
+    });
+}
+
+/// Calls `visit` with the expression, and with the descendants of those for which it returns true.
+pub(crate) fn walk_into<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr) -> bool) {
+    if !visit(expr) {
+        return;
+    }
+    let walk = walk_into;
     match &expr.node {
         Node::Literal(_) | Node::Ident(_) | Node::Broken => {}
         Node::Select(select) => walk(&select.operand, visit),

@@ -332,25 +332,21 @@ impl Checker<'_> {
         inner.clone()
     }
 
-    /// Returns the more general of two types, for values that can be of either; reports a mismatch.
-    fn joined(&mut self, at: Position, known: Option<Type>, found: Type) -> Type {
+    /// Returns the more general of two types, for values that can be of either.
+    fn joined(&mut self, known: Option<Type>, found: Type) -> Type {
         let Some(known) = known else { return found };
-        if self.bindings.fits(&known, &found) {
-            return if crate::types::is_at_most_as_specific(&known, &found) {
-                known
-            } else {
-                found
-            };
+        match self.bindings.fits(&known, &found) {
+            true if crate::types::is_at_most_as_specific(&known, &found) => known,
+            true => found,
+            false => Type::Dyn,
         }
-        self.mismatch(at, &known, &found);
-        Type::Error
     }
 
     fn list(&mut self, elements: &[Element]) -> Type {
         let mut ty = None;
         for element in elements {
             let found = self.part(&element.value, element.is_optional);
-            ty = Some(self.joined(element.value.at, ty, found));
+            ty = Some(self.joined(ty, found));
         }
         Type::list(ty.unwrap_or_else(|| self.bindings.open()))
     }
@@ -359,9 +355,9 @@ impl Checker<'_> {
         let (mut keys, mut values) = (None, None);
         for entry in entries {
             let found = self.expr(&entry.key);
-            keys = Some(self.joined(entry.key.at, keys, found));
+            keys = Some(self.joined(keys, found));
             let found = self.part(&entry.value, entry.is_optional);
-            values = Some(self.joined(entry.value.at, values, found));
+            values = Some(self.joined(values, found));
         }
         let keys = keys.unwrap_or_else(|| self.bindings.open());
         let values = values.unwrap_or_else(|| self.bindings.open());

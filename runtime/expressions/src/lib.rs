@@ -1,7 +1,7 @@
 //! CEL with the extensions of Kubernetes: rules of custom resources, admission policies and device selectors.
 //!
 //! Reading order: [`Environment`] (the names in scope) compiles a text to a [`Program`], in the steps `lexer`, `parser` (with
-//! `macros`), `checker` and `cost`. `evaluator` evaluates the program to a [`Value`]; the functions it calls are tables in
+//! `macros`), `checker`, `collections` and `cost`. `evaluator` evaluates the program to a [`Value`]; the functions it calls are tables in
 //! `functions`. [`Declared`] holds the types and sizes that a schema declares. These modules build on it: [`rules`] (validation
 //! of objects by a schema's rules), [`definition`] (validation of the rules themselves), [`policy`] and [`authentication`].
 //!
@@ -13,6 +13,7 @@ mod ast;
 pub mod authentication;
 pub mod authorization;
 mod checker;
+mod collections;
 mod cost;
 mod declared;
 pub mod definition;

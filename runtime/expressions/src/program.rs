@@ -10,6 +10,7 @@ use planesmith_machinery::go_pattern::{self, Pattern};
 use crate::ast::{Expr, Literal, Node, walk};
 use crate::authorization::Authorizer;
 use crate::checker::{Checked, check};
+use crate::collections;
 use crate::cost::estimate;
 use crate::declared::Declared;
 use crate::functions::clauses;
@@ -82,6 +83,7 @@ impl Environment {
         let mut patterns = HashMap::new();
         if source.is_sound() {
             check_literals(&expr, &checked, &mut patterns, &mut source);
+            collections::check(&expr, &checked, &mut source);
         }
         if !source.is_sound() {
             return Err(source.complaint());

@@ -46,7 +46,6 @@ impl EscalationCheck {
         }
         if let Some(role) = new.downcast_ref::<ClusterRole>() {
             let before = old.and_then(|old| old.downcast_ref::<ClusterRole>());
-            let aggregates = |role: &ClusterRole| role.aggregation_rule.is_some();
             let aggregates = aggregates(role) || before.is_some_and(aggregates);
             self.check_role(
                 call,
@@ -203,6 +202,12 @@ fn is_for_garbage_collection(new: &dyn Object, old: &dyn Object) -> bool {
         || same::<RoleBinding>(copy, old)
 }
 
+/// True if the role collects rules; validation refuses an aggregation rule without selectors.
+fn aggregates(role: &ClusterRole) -> bool {
+    let rule = role.aggregation_rule.as_ref();
+    rule.is_some_and(|rule| !rule.cluster_role_selectors.is_empty())
+}
+
 fn full_authority_on_resources() -> Rule {
     let all = || vec!["*".to_owned()];
     Rule {
@@ -224,7 +229,20 @@ fn full_authority_on_paths() -> Rule {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::meta::LabelSelector;
+
     use super::*;
+
+    #[test]
+    fn an_aggregation_rule_without_selectors_collects_nothing() {
+        let role = |cluster_role_selectors: Vec<LabelSelector>| ClusterRole {
+            aggregation_rule: Some(v1::AggregationRule { cluster_role_selectors }),
+            ..ClusterRole::default()
+        };
+        assert!(aggregates(&role(vec![LabelSelector::default()])));
+        assert!(!aggregates(&role(Vec::new())));
+        assert!(!aggregates(&ClusterRole::default()));
+    }
 
     #[test]
     fn roles_that_no_key_can_name_are_bad_requests() {

@@ -125,7 +125,9 @@ impl ParamRef {
     fn rendered(&self) -> String {
         match (&self.selector, self.namespace.as_str()) {
             (Some(selector), _) if self.name.is_empty() => go_selector(selector),
-            (_, "") => self.name.clone(),
+            (None, _) if self.name.is_empty() => UNSET.to_owned(),
+            // The scope of the parameters is not known here.
+            (_, "") => format!("*/{}", self.name),
             (_, namespace) => format!("{namespace}/{}", self.name),
         }
     }
@@ -149,4 +151,24 @@ fn go_selector(selector: &LabelSelector) -> String {
         labels.collect::<String>(),
         expressions.collect::<String>()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_without_a_namespace_may_be_in_any() {
+        let rendered = |namespace: &str, name: &str| {
+            let reference = ParamRef {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                ..ParamRef::default()
+            };
+            reference.rendered()
+        };
+        assert_eq!(rendered("a", "b"), "a/b");
+        assert_eq!(rendered("", "b"), "*/b");
+        assert_eq!(rendered("a", ""), UNSET);
+    }
 }

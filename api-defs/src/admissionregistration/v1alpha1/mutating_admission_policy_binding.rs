@@ -21,6 +21,9 @@ use crate::admissionregistration::v1;
     convert,
     strategy
 )]
+#[resource(
+    deprecated = "admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBinding is deprecated in v1.35+, unavailable in v1.38+"
+)]
 pub struct MutatingAdmissionPolicyBinding {
     /// Standard metadata.
     #[field(proto = 1)]

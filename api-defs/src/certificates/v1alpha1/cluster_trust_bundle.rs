@@ -17,6 +17,9 @@ use crate::certificates::v1beta1;
     selectable("spec.signerName"),
     storage_version = v1beta1::ClusterTrustBundle
 )]
+#[resource(
+    deprecated = "certificates.k8s.io/v1alpha1 ClusterTrustBundle is deprecated in v1.34+, unavailable in v1.37+"
+)]
 pub struct ClusterTrustBundle {
     /// Standard metadata. The name starts with the name of the signer, in which a colon replaces the slash, followed by
     /// a colon. Without a signer, the name contains no colon.

@@ -25,6 +25,7 @@ use crate::core::v1::NodeSelector;
     strategy_extensions,
     convert
 )]
+#[resource(deprecated = "resource.k8s.io/v1beta1 ResourceSlice is deprecated in v1.35+, unavailable in v1.38+")]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
 pub struct ResourceSlice {
     /// Standard metadata.

@@ -20,6 +20,7 @@ use crate::core::v1::NodeSelector;
     selectable("spec.driver", "spec.nodeName"),
     strategy_extensions
 )]
+#[resource(deprecated = "resource.k8s.io/v1beta2 ResourceSlice is deprecated in v1.36+, unavailable in v1.39+")]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
 pub struct ResourceSlice {
     /// Standard metadata.

@@ -378,6 +378,7 @@ impl ServedKind {
             scope: facts.scope,
             verbs: Vec::new(),
             hidden_verbs: Vec::new(),
+            is_custom: false,
             stored_as: None,
             subresources: Vec::new(),
         };

@@ -201,7 +201,8 @@ fn entry<'d>(
         }
     }
     let property = schema.properties.get(&unescaped)?;
-    Some(from_json(value, property))
+    // As in kube-apiserver, a property that is null is absent; an entry of a map is not.
+    (!value.is_null()).then(|| from_json(value, property))
 }
 
 /// Returns the field `name` of a value; `None` if the field is absent, or if such values have no fields.
@@ -211,5 +212,41 @@ pub(crate) fn field_of<'d>(value: &Value<'d>, name: &str) -> Result<Option<Value
         Value::Object(object) => Ok(object.field(name)),
         Value::List(_) => Err(Fault::new("unsupported index type 'string' in list")),
         _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::field_error::{FieldError, FieldErrors};
+    use serde_json::json;
+
+    use super::*;
+    use crate::rules::Rules;
+
+    #[test]
+    fn properties_that_are_null_are_absent_and_entries_of_maps_are_not() {
+        let schema = Structural::compile(&json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "nullable": true},
+                "map": {"type": "object", "additionalProperties": {"type": "string", "nullable": true}},
+            },
+            "x-kubernetes-validations": [
+                {"rule": "!self.?name.hasValue()"},
+                {"rule": "has(self.name)", "message": "no name"},
+                {"rule": "self.name == self.name"},
+                {"rule": "'a' in self.map"},
+            ],
+        }));
+        let mut errors = FieldErrors::default();
+        let document = json!({"name": null, "map": {"a": null}});
+        Rules::compile(&schema).check(&schema, &document, None, &mut errors);
+        let errors: Vec<_> = errors.as_slice().iter().map(FieldError::message).collect();
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert!(errors[0].ends_with("no name"), "{errors:?}");
+        assert!(
+            errors[1].contains("no such key: name evaluating rule: self.name == self.name"),
+            "{errors:?}"
+        );
     }
 }

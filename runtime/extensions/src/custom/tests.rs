@@ -41,6 +41,7 @@ fn widgets(version: &'static str) -> Arc<dyn ResourceHandler> {
         scope: Scope::Namespaced,
         verbs: Verb::STORED.to_vec(),
         hidden_verbs: Vec::new(),
+        is_custom: false,
         stored_as: None,
         subresources: vec![],
     }))

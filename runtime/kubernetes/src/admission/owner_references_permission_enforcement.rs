@@ -169,6 +169,7 @@ mod tests {
             scope: Scope::Cluster,
             verbs: Vec::new(),
             hidden_verbs: Vec::new(),
+            is_custom: false,
             stored_as: None,
             subresources: Vec::new(),
         })));

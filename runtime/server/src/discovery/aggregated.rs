@@ -148,9 +148,17 @@ impl Version {
 
 impl Resource {
     fn new(served: &ServedResource) -> Self {
+        let named = |name: &str| {
+            if served.is_custom {
+                name.to_owned()
+            } else {
+                String::new()
+            }
+        };
         let own = || Kind {
+            group: named(&served.group),
+            version: named(&served.version),
             kind: served.kind.to_string(),
-            ..Kind::default()
         };
         let subresources = served.subresources.iter().map(|subresource| Subresource {
             subresource: subresource.name.to_string(),

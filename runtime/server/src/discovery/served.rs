@@ -37,6 +37,9 @@ pub struct ServedResource {
     pub stored_as: Option<ServedKind>,
     /// Paths below an object, in the order in which discovery lists them.
     pub subresources: Vec<ServedSubresource>,
+    /// True for a kind that is defined at run time: aggregated discovery has group and version of its answers, and of those of other
+    /// kinds the name alone.
+    pub is_custom: bool,
 }
 
 /// A fully qualified kind.

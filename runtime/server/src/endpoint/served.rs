@@ -69,5 +69,6 @@ pub(super) fn served(facts: &ResourceFacts, handlers: &Subresources, features: &
         hidden_verbs: Vec::new(),
         stored_as,
         subresources: subresources.collect(),
+        is_custom: facts.custom.is_some(),
     }
 }

@@ -52,6 +52,7 @@ impl Echo {
             scope,
             verbs: verbs.to_vec(),
             hidden_verbs: Vec::new(),
+            is_custom: false,
             stored_as: None,
             subresources: vec![ServedSubresource {
                 name: "status".into(),

@@ -40,6 +40,7 @@ fn resource(group: &'static str, plural: &'static str, verbs: &[Verb]) -> Silent
         scope: Scope::Namespaced,
         verbs: verbs.to_vec(),
         hidden_verbs: Vec::new(),
+        is_custom: false,
         stored_as: None,
         subresources: vec![subresource("status", false), subresource("proxy", true)],
     })

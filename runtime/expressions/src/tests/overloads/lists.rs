@@ -98,7 +98,7 @@ pub(super) const LISTS: &[Case] = &[
     ("list_flatten", "[[1], [2, 3]].flatten()", "[1, 2, 3]"),
     (
         "list_flatten_int",
-        "[[dyn(1), [dyn(2), [3]]]].flatten(2)",
+        "[[dyn(1), dyn([dyn(2), dyn([3])])]].flatten(2)",
         "[1, 2, [3]]",
     ),
     ("list_int_sort", "[3, 1, 2].sort()", "[1, 2, 3]"),

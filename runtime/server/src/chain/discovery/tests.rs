@@ -72,6 +72,7 @@ fn table(names: &[&'static str]) -> RouteTable {
             scope: Scope::Namespaced,
             verbs: Verb::STORED.to_vec(),
             hidden_verbs: Vec::new(),
+            is_custom: false,
             stored_as: Some(kind(group, version, name)),
             subresources: if plural == "deployments" { vec![scale] } else { vec![] },
         })));
