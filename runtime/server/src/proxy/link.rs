@@ -219,7 +219,7 @@ where
 }
 
 /// A connection failure in Go's words.
-pub(super) fn go_message(error: &io::Error) -> String {
+fn go_message(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "connect: no such file or directory".to_owned(),
         io::ErrorKind::PermissionDenied => "connect: permission denied".to_owned(),

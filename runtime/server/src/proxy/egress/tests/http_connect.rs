@@ -125,12 +125,16 @@ async fn refusals_are_reported_as_by_kube_apiserver() {
             "unexpected 5 bytes of buffered data from CONNECT proxy \"PROXY\"",
         ),
         (
+            "HTTP/1.1 429 Later\r\n\r\n",
+            "proxy error from PROXY while dialing node.invalid:10250, code 429: 429 Later",
+        ),
+        (
             "HTTP/1.1 2",
-            "reading HTTP response from CONNECT to node.invalid:10250 via proxy PROXY failed: malformed HTTP status code \"2\"",
+            "reading HTTP response from CONNECT to node.invalid:10250 via proxy PROXY failed: unexpected EOF",
         ),
         (
             "220 smtp\r\n\r\n",
-            "reading HTTP response from CONNECT to node.invalid:10250 via proxy PROXY failed: malformed HTTP status code \"smtp\"",
+            "reading HTTP response from CONNECT to node.invalid:10250 via proxy PROXY failed: malformed HTTP response",
         ),
     ] {
         let (destination, _served) = tcp_proxy(answer).await;
@@ -160,7 +164,7 @@ async fn connections_that_break_off_are_reported() {
     });
     let failed = format!("reading HTTP response from CONNECT to node.invalid:10250 via proxy {proxy} failed: ");
     assert_eq!(through.refusal().await, format!("{failed}unexpected EOF"));
-    assert_eq!(through.refusal().await, format!("{failed}unexpected EOF"));
+    assert_eq!(through.refusal().await, format!("{failed}malformed HTTP response"));
     served.await.unwrap();
 }
 
