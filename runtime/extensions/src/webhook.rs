@@ -13,7 +13,7 @@ use planesmith_control_plane::service_resolver::{ServicePort, ServiceResolver};
 use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_server::proxy::{Destination, Link, LinkError, OutboundRequest, Target, client_tls_by};
+use planesmith_server::proxy::{Destination, Link, LinkError, OutboundRequest, Target, client_tls_by, shortest_path};
 use serde_json::Value;
 
 use self::review::{Review, kind_in_words};
@@ -113,16 +113,15 @@ impl WebhookClient {
             Location::Url(url) => {
                 let uri: http::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
                 let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+                let authority = uri.authority().map_or("", |authority| authority.as_str());
+                let path = shortest_path(uri.path());
                 Ok(Address {
-                    url: match uri.path() {
-                        "/" => format!("{}/?{query}", url.trim_end_matches('/')),
-                        _ => format!("{}?{query}", url.trim_end_matches('/')),
-                    },
+                    url: format!("https://{authority}{path}?{query}"),
                     name: host.clone(),
                     target: Target {
                         secure: true,
                         destination: Destination::unrestricted(host, uri.port_u16().unwrap_or(443)),
-                        path: uri.path().to_owned(),
+                        path,
                         query,
                     },
                 })
@@ -130,6 +129,7 @@ impl WebhookClient {
             Location::Service { service, path } => {
                 let ServicePort { namespace, name, port } = service;
                 let host = format!("{name}.{namespace}.svc");
+                let path = shortest_path(path);
                 let url = format!("https://{host}:{port}{path}?{query}");
                 let found = self.services.resolve(service);
                 let destination = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
@@ -139,7 +139,7 @@ impl WebhookClient {
                     target: Target {
                         secure: true,
                         destination,
-                        path: path.clone(),
+                        path,
                         query,
                     },
                 })

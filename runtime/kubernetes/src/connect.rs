@@ -20,7 +20,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::endpoint::Call;
-use planesmith_server::proxy::{Dialer, Link, TrustError, client_tls, rest_of_path};
+use planesmith_server::proxy::{Dialer, Link, TrustError, client_tls, rest_of_path, shortest_segments};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::Stores;
 
@@ -109,16 +109,8 @@ fn path_to_target(call: &Call, path: &str) -> String {
 
 /// Returns a path without `.`, `..` and empty segments, percent-encoded.
 fn encoded_path(path: &str) -> String {
-    let mut segments = Vec::new();
-    for segment in path.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => drop(segments.pop()),
-            segment => segments.push(segment),
-        }
-    }
     let mut encoded = String::new();
-    for segment in segments {
+    for segment in shortest_segments(path) {
         encoded.push('/');
         encoded.extend(utf8_percent_encode(segment, ENCODED_IN_PATH));
     }

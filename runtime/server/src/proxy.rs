@@ -1,9 +1,8 @@
 //! Proxying: requests that another server answers, such as a program in a pod or an agent on a node.
 //!
 //! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`Dialer`] (its way, directly or through an
-//! [`EgressProxy`]), [`forward`] (request and answer),
-//! [`tunnel`] (connections that are upgraded, for streams), [`fetch`] (a streamed answer to a GET), [`OutboundRequest`] (one
-//! response, buffered).
+//! [`EgressProxy`]), [`forward`] (request and answer), [`tunnel`] (connections that are upgraded, for streams), [`fetch`] (a
+//! streamed answer to a GET), [`OutboundRequest`] (one response, buffered).
 
 mod answer;
 mod connection_pool;
@@ -20,6 +19,7 @@ mod page_limits;
 mod refusal;
 mod rewrite;
 mod server_verifier;
+mod shortest_path;
 mod tags;
 mod trust;
 mod upgrade;
@@ -50,6 +50,7 @@ pub use self::link::{Link, LinkError};
 pub use self::lookup::NameResolver;
 pub use self::outbound_request::{BufferedResponse, OutboundRequest};
 use self::rewrite::Rewriter;
+pub use self::shortest_path::{shortest_path, shortest_segments};
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
 pub use self::upgrade::{UpgradeAnswer, is_switched_to, switch, tunnel};
 

@@ -14,7 +14,7 @@ use planesmith_control_plane::outbound::{Network, Outbound};
 use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 use planesmith_server::proxy::{
     BufferedResponse, ClientIdentity, Destination, Dialer, Link, LinkError, OutboundRequest, Target, Trust, TrustError,
-    client_tls_to,
+    client_tls_to, shortest_path,
 };
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ impl Location {
                 Ok(Endpoint {
                     authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
                     server_name: host.clone(),
-                    path: shortest(uri.path()),
+                    path: shortest_path(uri.path()),
                     reached_at: ReachedAt::Destination(Destination::unrestricted(
                         host,
                         uri.port_u16().unwrap_or(HTTPS),
@@ -111,7 +111,7 @@ impl Location {
                 Ok(Endpoint {
                     authority: format!("{host}:{port}"),
                     server_name: host,
-                    path: shortest(path),
+                    path: shortest_path(path),
                     reached_at: ReachedAt::Service(service),
                 })
             }
@@ -272,19 +272,6 @@ fn client(
     Ok(Link::new(tls, DIAL_TIMEOUT, dialer).expecting(name).pooled_http1())
 }
 
-/// Returns the shortest path with the meaning of `path`, without a slash at its end: Go's client joins paths so.
-fn shortest(path: &str) -> String {
-    let mut segments = Vec::new();
-    for segment in path.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => drop(segments.pop()),
-            segment => segments.push(segment),
-        }
-    }
-    format!("/{}", segments.join("/"))
-}
-
 /// The time limit as the parameter of a request: in whole seconds, rounded up.
 fn seconds(timeout: Duration) -> u64 {
     timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0)
@@ -293,24 +280,5 @@ fn seconds(timeout: Duration) -> u64 {
 impl fmt::Debug for Clients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clients").finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_as_short_as_they_can_be() {
-        for (path, expected) in [
-            ("", "/"),
-            ("/", "/"),
-            ("/a/b", "/a/b"),
-            ("/a//b/", "/a/b"),
-            ("/a/./../b", "/b"),
-            ("/../a", "/a"),
-        ] {
-            assert_eq!(shortest(path), expected, "{path}");
-        }
     }
 }
