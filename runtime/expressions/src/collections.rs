@@ -14,7 +14,7 @@ pub(crate) fn check(expr: &Expr, checked: &Checked, source: &mut Source) {
     walk_into(expr, &mut |expr| {
         let type_of = |part: &Expr, is_optional: bool| {
             let ty = checked.type_of(part);
-            if is_optional { ty.unwrapped().0 } else { ty }.clone()
+            if is_optional { ty.unwrapped().0 } else { ty }
         };
         match &expr.node {
             Node::Call(call) if call.function == FORMAT => return false,
@@ -40,7 +40,7 @@ pub(crate) fn check(expr: &Expr, checked: &Checked, source: &mut Source) {
 }
 
 /// The problems of parts whose types differ from that of the first one.
-fn mismatches(mut parts: impl Iterator<Item = (Position, Type)>) -> Vec<(Position, String)> {
+fn mismatches<'t>(mut parts: impl Iterator<Item = (Position, &'t Type)>) -> Vec<(Position, String)> {
     let Some((_, expected)) = parts.next() else {
         return Vec::new();
     };
