@@ -4,6 +4,7 @@ mod access;
 mod completion;
 mod config;
 mod convert;
+mod empty_lists;
 mod flags;
 mod help;
 mod status;
@@ -59,8 +60,10 @@ pub(crate) enum ParsedCommand {
 /// the problem and exits with 2. Commands run in `process`.
 pub(crate) fn read(program: &Program, process: &Process) -> ParsedCommand {
     // One command for both kinds of mistakes: it knows under which name the program was started.
-    let mut command = help::in_sections(command(program));
-    let matches = command.get_matches_mut();
+    let (mut command, words) = empty_lists::taken_out(help::in_sections(command(program)), std::env::args_os());
+    let matches = command
+        .try_get_matches_from_mut(words)
+        .unwrap_or_else(|error| error.exit());
     if let Some((of_component, matches)) = command_of_component(program, &matches) {
         let result = of_component.run(matches, process.runtime());
         return ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS));

@@ -221,9 +221,9 @@ impl ProxyIdentity {
             Some((certificate, key)) => CertificatePair { certificate, key },
             None => own.proxy(PROXY, PROXY)?,
         };
-        let names = flags.allowed_names();
+        let names = &flags.requestheader_allowed_names;
         let (authority_file, allowed_names) = match &flags.requestheader_client_ca_file {
-            Some(file) => (file.clone(), names.to_vec()),
+            Some(file) => (file.clone(), names.clone()),
             None => (
                 dir.join("front-proxy-ca.crt"),
                 std::iter::once(PROXY.to_owned()).chain(names.iter().cloned()).collect(),

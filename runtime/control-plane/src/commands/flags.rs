@@ -13,6 +13,13 @@ pub(super) fn listed(command: &Command, matches: &ArgMatches) -> BTreeMap<String
         .collect()
 }
 
+/// True for a flag whose values kube-apiserver has as a list.
+pub(super) fn is_list(flag: &Arg) -> bool {
+    // One or two ranges are one text there.
+    let names = flag.get_value_names().unwrap_or_default();
+    flag.get_value_delimiter().is_some() && names.first().is_none_or(|name| name.as_str() != "CIDR")
+}
+
 fn value(flag: &Arg, matches: &ArgMatches) -> String {
     if matches!(flag.get_action(), ArgAction::Help) {
         // With the flag set, no server would run.
@@ -25,16 +32,15 @@ fn value(flag: &Arg, matches: &ArgMatches) -> String {
         .map(|text| text.to_string_lossy().into_owned())
         .collect();
     let kind = flag.get_value_names().and_then(|names| names.first());
-    match (kind.map_or("", |kind| kind.as_str()), flag.get_value_delimiter()) {
+    match (kind.map_or("", |kind| kind.as_str()), is_list(flag)) {
         ("DURATION", _) => texts.last().map(|text| in_units_of_go(text)).unwrap_or_default(),
         ("KEY=BOOL,..." | "NAME=BOOL,...", _) => {
             let mut pairs: Vec<&str> = texts.iter().flat_map(|text| text.split(',')).collect();
             pairs.sort_unstable();
             pairs.join(",")
         }
-        // One or two ranges are one text in kube-apiserver.
-        ("CIDR", _) | (_, None) => texts.join(","),
-        (_, Some(_)) => format!("[{}]", texts.join(",")),
+        (_, false) => texts.join(","),
+        (_, true) => format!("[{}]", texts.join(",")),
     }
 }
 

@@ -102,32 +102,4 @@ impl AggregationOptions {
         let kubeconfig = self.kubeconfig.as_ref().or(self.authentication_kubeconfig.as_ref());
         kubeconfig.map(PathBuf::as_path)
     }
-
-    /// Returns the common names of front proxies that are accepted. An empty value of the flag names none, as in kube-apiserver.
-    #[must_use]
-    pub fn allowed_names(&self) -> &[String] {
-        match &*self.requestheader_allowed_names {
-            [name] if name.is_empty() => &[],
-            names => names,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::{Args as _, Command, FromArgMatches as _};
-
-    use super::*;
-
-    #[test]
-    fn an_empty_list_of_names_accepts_every_front_proxy() {
-        let names = |value: &str| {
-            let command = AggregationOptions::augment_args(Command::new("test"));
-            let matches = command.get_matches_from(["test", &format!("--requestheader-allowed-names={value}")]);
-            let options = AggregationOptions::from_arg_matches(&matches).expect("legal");
-            options.allowed_names().to_vec()
-        };
-        assert!(names("").is_empty());
-        assert_eq!(names("a,,b"), ["a", "", "b"]);
-    }
 }
