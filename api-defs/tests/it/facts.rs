@@ -147,10 +147,11 @@ fn warning(api_version: &str, kind: &str, declared: &Value) -> Option<String> {
     };
     let minor = |text: String| text.rsplit('.').next().and_then(|minor| minor.parse::<u32>().ok());
     let unsettled = api_version.contains("alpha") || api_version.contains("beta");
-    let introduced = find("introduced").and_then(minor)?;
+    let introduced = find("introduced").and_then(minor);
     let deprecated = find("deprecated")
         .and_then(minor)
-        .or(unsettled.then_some(introduced + 3))?;
+        .or_else(|| deprecation_of_unmarked(api_version, kind))
+        .or(introduced.filter(|_| unsettled).map(|introduced| introduced + 3))?;
     let removed = find("removed").and_then(minor).or(unsettled.then_some(deprecated + 3));
     if deprecated > MINOR {
         return None;
@@ -166,6 +167,17 @@ fn warning(api_version: &str, kind: &str, declared: &Value) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// The minor release in which a kind became deprecated whose facts have no markers. kube-apiserver warns about it all the same.
+fn deprecation_of_unmarked(api_version: &str, kind: &str) -> Option<u32> {
+    match (api_version, kind) {
+        ("certificates.k8s.io/v1alpha1", "ClusterTrustBundle") => Some(34),
+        ("admissionregistration.k8s.io/v1alpha1", "MutatingAdmissionPolicyBinding") => Some(35),
+        ("resource.k8s.io/v1beta1", "ResourceSlice") => Some(35),
+        ("resource.k8s.io/v1beta2", "ResourceSlice") => Some(36),
+        _ => None,
+    }
 }
 
 /// Types by package and name.
