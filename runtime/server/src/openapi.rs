@@ -18,7 +18,7 @@ use bytes::Bytes;
 use planesmith_machinery::clock::Clock;
 use planesmith_machinery::environment::Environment;
 
-use self::document::OpenApiDocument;
+use self::document::{OpenApiDocument, Packed};
 pub(crate) use self::endpoints::router;
 
 /// The documents of a chain; they can be replaced while serving.
@@ -77,7 +77,7 @@ impl Default for OpenApi {
     }
 }
 
-/// The documents of one group version: its path (`api/v1`, `apis/apps/v1`) and compact JSON.
+/// The document of one group version: its path (`api/v1`, `apis/apps/v1`) and compact JSON, as text or compressed by gzip.
 pub type Part = (&'static str, &'static [u8]);
 
 impl OpenApi {
@@ -91,8 +91,8 @@ impl OpenApi {
     ) -> Self {
         let Environment { features, clock } = environment;
         let document = |(path, json): Part| {
-            let source = adapt::declared(path, json, features);
-            (path.to_owned(), Arc::new(OpenApiDocument::new(source, clock.now())))
+            let document = adapt::declared(path, json, features, clock.now());
+            (path.to_owned(), Arc::new(document))
         };
         let v2 = V2 {
             own: v2.into_iter().map(document).collect(),
@@ -204,7 +204,7 @@ impl V2 {
         self.json.get_or_init(|| {
             let (own, adopted) = (self.own.values(), self.adopted.values());
             let whole = v2::merge(own.map(|part| part.bytes()), adopted.map(|part| part.bytes()));
-            OpenApiDocument::packed(whole.to_string().as_bytes(), clock.now())
+            OpenApiDocument::packed(Packed::compress(whole.to_string().as_bytes()), clock.now())
         })
     }
 }

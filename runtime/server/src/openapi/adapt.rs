@@ -1,10 +1,13 @@
 //! Documents adapted to the program's features; they are generated with Kubernetes' defaults.
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
 use planesmith_machinery::feature::Features;
 use serde_json::{Map, Value};
 
 use super::Source;
+use super::document::{OpenApiDocument, Packed};
 use crate::features::{CBOR_SERVING_AND_STORAGE, OPENAPI_ENUMS};
 
 /// Media types that CBOR adds: each pair is a media type, and the one added beside it.
@@ -14,18 +17,23 @@ const CBOR: [(&str, &str); 3] = [
     ("application/json;stream=watch", "application/cbor-seq"),
 ];
 
-/// The program's document at `path`, as clients of a server with `features` receive it.
-pub(super) fn declared(path: &str, json: &'static [u8], features: &Features) -> Source {
+/// The program's document at `path`, as clients of a server with `features` receive it; it changed at `changed`.
+pub(super) fn declared(path: &str, json: &'static [u8], features: &Features, changed: SystemTime) -> OpenApiDocument {
     let enums = features.has(&OPENAPI_ENUMS);
     // Documents that are not about a group version list the older encodings only.
     let is_version = path.starts_with("api/") || path.matches('/').count() == 2 && path.starts_with("apis/");
     let cbor = is_version && features.has(&CBOR_SERVING_AND_STORAGE);
+    let packed = Packed::read(json);
     if enums && !cbor {
-        return Source::Ready(Bytes::from_static(json));
+        return match packed {
+            Some(packed) => OpenApiDocument::packed(packed, changed),
+            None => OpenApiDocument::new(Source::Ready(Bytes::from_static(json)), changed),
+        };
     }
-    Source::lazy(move || {
-        let Ok(mut document) = serde_json::from_slice(json) else {
-            return Bytes::from_static(json);
+    let adapted = Source::lazy(move || {
+        let text = packed.as_ref().map_or(Bytes::from_static(json), Packed::unpack);
+        let Ok(mut document) = serde_json::from_slice(&text) else {
+            return text;
         };
         if !enums {
             drop_enums(&mut document);
@@ -34,7 +42,8 @@ pub(super) fn declared(path: &str, json: &'static [u8], features: &Features) -> 
             add_cbor(&mut document);
         }
         document.to_string().into()
-    })
+    });
+    OpenApiDocument::new(adapted, changed)
 }
 
 /// Removes the values of enumerations.

@@ -29,6 +29,9 @@ use crate::sending::RetainedMemory;
 /// Smaller documents are not compressed.
 const WORTH_COMPRESSING: usize = 1400;
 
+/// The first bytes of what gzip has compressed.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 /// A document with its hash and its other encodings, each computed once, on first use.
 ///
 /// A document that was computed or merged is cached in its compressed form only, which most clients request.
@@ -54,9 +57,9 @@ impl OpenApiDocument {
     }
 
     /// Returns a document of which only the compressed form is stored.
-    pub(super) fn packed(bytes: &[u8], changed: SystemTime) -> Self {
+    pub(super) fn packed(packed: Packed, changed: SystemTime) -> Self {
         let changed = Timestamp::try_from(changed).unwrap_or_default();
-        Self::of(None, OnceLock::from(Packed::compress(bytes)), changed)
+        Self::of(None, OnceLock::from(packed), changed)
     }
 
     fn of(source: Option<Source>, packed: OnceLock<Packed>, changed: Timestamp) -> Self {
@@ -221,14 +224,24 @@ impl OpenApiDocument {
 
 /// A document in its compressed form.
 #[derive(Debug)]
-struct Packed {
+pub(super) struct Packed {
     gzip: Bytes,
     /// Size of the uncompressed document, in bytes.
     size: usize,
 }
 
 impl Packed {
-    fn compress(bytes: &[u8]) -> Self {
+    /// Reads a document that gzip has compressed; `None` if `bytes` are something else.
+    pub(super) fn read(bytes: &'static [u8]) -> Option<Self> {
+        bytes.strip_prefix(GZIP)?;
+        Some(Self {
+            // The last member of the format is the size of what was compressed, modulo 2^32.
+            size: u32::from_le_bytes(*bytes.last_chunk()?) as usize,
+            gzip: Bytes::from_static(bytes),
+        })
+    }
+
+    pub(super) fn compress(bytes: &[u8]) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let gzip = encoder.write_all(bytes).and_then(|()| encoder.finish());
         Self {
@@ -238,7 +251,7 @@ impl Packed {
         }
     }
 
-    fn unpack(&self) -> Bytes {
+    pub(super) fn unpack(&self) -> Bytes {
         let mut bytes = Vec::with_capacity(self.size);
         if let Err(error) = GzDecoder::new(&*self.gzip).read_to_end(&mut bytes) {
             tracing::error!(%error, "an OpenAPI document cannot be read again");

@@ -245,3 +245,34 @@ async fn documents_come_and_go_while_serving() {
         StatusCode::NOT_FOUND
     );
 }
+
+#[tokio::test]
+async fn a_document_that_the_program_has_compressed_is_answered_as_text() {
+    use std::io::Write as _;
+
+    let text = format!(r#"{{"openapi":"3.0.0","filler":"{}"}}"#, "x".repeat(2_000));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let compressed: &'static [u8] = encoder.finish().unwrap().leak();
+    let openapi = OpenApi::new([], [("api/v1", compressed)], Environment::defaults());
+    let plain = OpenApi::default();
+    plain.set_v3("api/v1", text.clone());
+
+    let (_, headers, body) = get(&openapi, "/openapi/v3/api/v1", &[]).await;
+    let (_, expected, _) = get(&plain, "/openapi/v3/api/v1", &[]).await;
+    assert_eq!(
+        (headers["etag"].to_str().unwrap(), &body[..]),
+        (expected["etag"].to_str().unwrap(), text.as_bytes())
+    );
+    let (code, headers, body) = get(&openapi, "/openapi/v3/api/v1", &[("range", "bytes=2-8")]).await;
+    let place = headers["content-range"].to_str().unwrap();
+    let size = text.len();
+    assert_eq!(
+        (code, place, &body[..]),
+        (
+            StatusCode::PARTIAL_CONTENT,
+            &*format!("bytes 2-8/{size}"),
+            &b"openapi"[..]
+        )
+    );
+}
