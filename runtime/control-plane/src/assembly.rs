@@ -407,8 +407,6 @@ fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Re
 
 /// Returns the group versions and resources of `program` that are on.
 fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
-    let components = program.components.iter();
-    let gated = components.flat_map(|component| component.gated_resources());
-    let enablement = Enablement::new(program.all_groups(), gated, &options.versions(), gates);
+    let enablement = Enablement::new(program.all_groups(), &options.versions(), gates);
     enablement.map_err(|problem| anyhow::anyhow!(problem))
 }

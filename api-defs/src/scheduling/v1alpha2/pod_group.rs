@@ -23,6 +23,7 @@ use super::PodGroupSchedulingPolicy;
 #[resource(
     group = "scheduling.k8s.io",
     version = "v1alpha2",
+    feature = crate::features::GENERIC_WORKLOAD,
     status,
     status_resets("metadata"),
     strategy,

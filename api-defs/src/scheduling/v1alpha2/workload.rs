@@ -16,7 +16,13 @@ use super::PodGroupSchedulingPolicy;
 
 /// Related groups of pods, such as those of a distributed computation. Alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1alpha2", strategy, strategy_extensions)]
+#[resource(
+    group = "scheduling.k8s.io",
+    version = "v1alpha2",
+    feature = crate::features::GENERIC_WORKLOAD,
+    strategy,
+    strategy_extensions
+)]
 pub struct Workload {
     /// Standard metadata.
     #[field(proto = 1)]
