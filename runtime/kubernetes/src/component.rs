@@ -27,7 +27,8 @@ use crate::secrets_of_pods::SecretsOfPods;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
 use crate::{
-    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key,
+    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, device_admin_access,
+    features, pods, token_key,
 };
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
@@ -121,6 +122,7 @@ impl Component for KubernetesComponent {
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
         let ServerContext {
             stores,
+            objects,
             loopback,
             options,
             outbound,
@@ -128,6 +130,7 @@ impl Component for KubernetesComponent {
         } = *context;
         let flags = KubernetesOptions::from_options(options)?;
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
+        device_admin_access::install(stores, objects);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);
         component_statuses::show(stores, &outbound.direct).context("requests to components")?;
