@@ -80,9 +80,8 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     /// Returns a zero object of the kind and version of `target`; `None` for documents that are no objects of a kind.
     pub(crate) fn blank(&self, target: &Target) -> Option<Box<dyn Object>> {
         match &target.content {
-            Content::Version(version) => Some(version.zero()),
-            Content::AsSent => self.objects.new.as_deref().map(|new| new.resource().zero()),
-            Content::Scale => None,
+            Content::Version(kind) | Content::Posted(kind) => Some(kind.zero()),
+            Content::Scale | Content::Options => None,
         }
     }
 
@@ -126,11 +125,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     /// 500 if the document is no such object.
     pub fn replace(&mut self, target: &Target, document: Value) -> ApiResult<bool> {
         let (document, changed) = match &target.content {
-            Content::Version(version) => self.read(version.zero(), document)?,
-            Content::AsSent => match (self.objects.new.as_deref(), self.attributes.connection) {
-                (Some(new), _) => self.read(new.resource().zero(), document)?,
-                (None, Some(options)) => (options.change(|options| replace(options, &document))?, Changed::Options),
-                (None, None) => return Ok(false),
+            Content::Version(kind) | Content::Posted(kind) => self.read(kind.zero(), document)?,
+            Content::Options => match self.attributes.connection {
+                Some(options) => (options.change(|options| replace(options, &document))?, Changed::Options),
+                None => return Ok(false),
             },
             Content::Scale => {
                 let mut scale = Scale::default();
