@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::hook::{allowed, patched};
+use super::hook::{WebhookCall, allowed, patched};
 use super::{MUTATING, Setting, VALIDATING, rule};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -247,6 +247,47 @@ async fn configurations_are_exempt() {
         .send(Method::DELETE, &format!("{VALIDATING}/all"), &Value::Null, 200)
         .await;
     setting.send(Method::POST, super::MAPS, &super::map("a"), 201).await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something() {
+    let setting = Setting::new().await;
+    setting
+        .until("/api/v1/namespaces/default/serviceaccounts/default", |answer| {
+            answer.status == 200
+        })
+        .await;
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}});
+    setting.send(Method::POST, PODS, &pod, 201).await;
+    setting.hook.on("/pods.example.com", allowed);
+    let pods = json!({"name": "pods.example.com", "rules": [rule("", "v1", "pods")]});
+    setting.configure(VALIDATING, "pods", &[pods]).await;
+    let delete = async |query: &str| {
+        let path = format!("{PODS}/p{query}");
+        setting.send(Method::DELETE, &path, &Value::Null, 200).await;
+        setting.hook.calls()
+    };
+    let remaining = |calls: &[WebhookCall]| -> Vec<Value> {
+        let remaining =
+            |call: &WebhookCall| call.request["oldObject"]["metadata"]["deletionGracePeriodSeconds"].clone();
+        calls.iter().map(remaining).collect()
+    };
+    let first = delete("").await;
+    assert_eq!(remaining(&first), [Value::Null]);
+    assert!(delete("").await.is_empty(), "it is under way");
+    // The pod is marked, and then removed.
+    assert_eq!(remaining(&delete("?gracePeriodSeconds=0").await), [json!(30), json!(0)]);
+
+    let text = &first[0].text;
+    let start = r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":""#;
+    assert!(text.starts_with(start) && text.ends_with("}\n"), "{text}");
+    for part in [
+        r#""object":null,"oldObject":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"default","uid":""#,
+        r#""options":{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1""#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[tokio::test]
