@@ -125,8 +125,8 @@ async fn a_scale_is_changed_as_a_scale() {
     let scale = json!({"name": "scale.example.com", "rules": [rule("apps", "v1", "deployments/scale")]});
     setting.configure(MUTATING, "scale", &[scale]).await;
     let path = format!("{DEPLOYMENTS}/d/scale");
-    let mut scale = setting.send(Method::GET, &path, &Value::Null, 200).await;
-    scale["spec"]["replicas"] = json!(9);
+    let scale =
+        json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": 9}});
     let scaled = setting.send(Method::PUT, &path, &scale, 200).await;
     assert_eq!(scaled["spec"]["replicas"], 4);
     let [call] = &setting.hook.calls()[..] else {
@@ -146,6 +146,13 @@ async fn a_scale_is_changed_as_a_scale() {
         (&json!("Scale"), &json!(9))
     );
     assert_eq!(request["oldObject"]["spec"]["replicas"], 1);
+    // The client's Scale, and the one that it replaces.
+    let metadata = |object: &str, field: &str| request[object]["metadata"][field].clone();
+    assert_eq!(metadata("object", "uid"), Value::Null);
+    assert!(metadata("oldObject", "uid").is_string());
+    assert_eq!(metadata("object", "managedFields")[0]["subresource"], "scale");
+    let fields = &metadata("oldObject", "managedFields")[0]["fieldsV1"];
+    assert_eq!(*fields, json!({"f:spec": {"f:replicas": {}}}));
 }
 
 #[tokio::test]
@@ -237,19 +244,6 @@ async fn actions_on_pods_are_asked_about() {
 }
 
 #[tokio::test]
-async fn configurations_are_exempt() {
-    let setting = Setting::new().await;
-    setting.hook.on("/all.example.com", |_| json!({"allowed": false}));
-    let all = json!({"name": "all.example.com", "rules": [rule("*", "*", "*")], "namespaceSelector": {}});
-    setting.configure(VALIDATING, "all", &[all]).await;
-    setting.refused("a", 400).await;
-    setting
-        .send(Method::DELETE, &format!("{VALIDATING}/all"), &Value::Null, 200)
-        .await;
-    setting.send(Method::POST, super::MAPS, &super::map("a"), 201).await;
-}
-
-#[tokio::test]
 async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something() {
     let setting = Setting::new().await;
     setting
@@ -288,6 +282,19 @@ async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[tokio::test]
+async fn configurations_are_exempt() {
+    let setting = Setting::new().await;
+    setting.hook.on("/all.example.com", |_| json!({"allowed": false}));
+    let all = json!({"name": "all.example.com", "rules": [rule("*", "*", "*")], "namespaceSelector": {}});
+    setting.configure(VALIDATING, "all", &[all]).await;
+    setting.refused("a", 400).await;
+    setting
+        .send(Method::DELETE, &format!("{VALIDATING}/all"), &Value::Null, 200)
+        .await;
+    setting.send(Method::POST, super::MAPS, &super::map("a"), 201).await;
 }
 
 #[tokio::test]

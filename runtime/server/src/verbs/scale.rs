@@ -211,9 +211,8 @@ pub fn set_replicas(object: &mut dyn Object, facts: &ScaleFacts, replicas: i32) 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are
 /// ignored.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Defaulted> {
-    let wanted = scale.spec.replicas;
     representation::of(live.resource()).check_new_scale(scale, live, facts)?;
-    Defaulted::with_replicas(live, facts, wanted, &scale.metadata.resource_version)
+    Defaulted::with_replicas(live, scale, facts)
 }
 
 /// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.
