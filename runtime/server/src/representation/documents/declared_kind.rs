@@ -113,7 +113,8 @@ fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &
     {
         return Err(Mismatch::Kind(sent, why));
     }
-    if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
+    let is_former = expected.kind == kind && expected.former_versions.contains(&api_version.as_str());
+    if is_former || known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
         return Err(ApiError::version_mismatch(api_version, expected.api_version).into());
     }
     let listed = kind.strip_suffix("List");
