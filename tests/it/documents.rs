@@ -223,3 +223,22 @@ async fn resources_of_a_feature_are_served_and_documented_only_with_it() {
         assert_eq!(documents["paths"].get(version).is_some(), expected == 200, "{version}");
     }
 }
+
+#[tokio::test]
+async fn documents_are_about_served_resources_only() {
+    let home = Home::new().unwrap();
+    let flags = [
+        "--storage=memory",
+        "--runtime-config=certificates.k8s.io/v1beta1=true,apps/v1/daemonsets=false",
+        "--feature-gates=PodCertificateRequest=true",
+    ];
+    let server = home.start(&Binary::Planesmith.path().unwrap(), &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let document = async |path: &str| connection.get_json(path).await.unwrap().to_string();
+    let certificates = document("/openapi/v3/apis/certificates.k8s.io/v1beta1").await;
+    assert!(certificates.contains("/podcertificaterequests/{name}") && certificates.contains("PodCertificateRequestSpec"));
+    assert!(!certificates.contains("clustertrustbundles") && !certificates.contains("ClusterTrustBundle"));
+    let all = document("/openapi/v2").await;
+    assert!(all.contains("io.k8s.api.apps.v1.Deployment\""));
+    assert!(!all.contains("/daemonsets") && !all.contains("io.k8s.api.apps.v1.DaemonSet\""));
+}

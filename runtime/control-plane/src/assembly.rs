@@ -209,6 +209,9 @@ pub(crate) fn assemble(
     subresources::check(&stores, &routes)?;
     let served = routes.served(program);
     let openapi = program.openapi.of(&served, scheme.environment());
+    for (path, resources) in enablement.unserved(&scheme, &served) {
+        openapi.remove_resources(&path, &resources);
+    }
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     live_services.connect(&services);
     let directory = GroupDirectory::default();

@@ -1,8 +1,9 @@
 //! The enabled group versions and resources: the defaults, and the switches of `--runtime-config`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
 
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
@@ -156,6 +157,19 @@ impl Enablement {
         }
         let name = format!("{}/{}/{}", facts.group, facts.version, facts.plural);
         self.resources.get(&name).copied().unwrap_or(version)
+    }
+
+    /// Returns the paths of the group versions in `served` some of whose resources are off, with the names of these.
+    #[must_use]
+    pub(crate) fn unserved(&self, scheme: &Scheme, served: &[GroupVersion]) -> BTreeMap<String, Vec<String>> {
+        let mut unserved: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for facts in scheme.iter().filter(|facts| facts.served && !self.resource(facts)) {
+            let version = served.iter().find(|version| version.api_version() == facts.api_version);
+            if let Some(version) = version {
+                unserved.entry(version.path()).or_default().push(facts.plural.to_string());
+            }
+        }
+        unserved
     }
 }
 
