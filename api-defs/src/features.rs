@@ -4,8 +4,9 @@ use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All feature gates.
-pub static ALL: [&Feature; 25] = [
+pub static ALL: [&Feature; 27] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
+    &CLUSTER_TRUST_BUNDLE,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
     &COORDINATED_LEADER_ELECTION,
@@ -26,6 +27,7 @@ pub static ALL: [&Feature; 25] = [
     &RELAXED_SERVICE_NAME_VALIDATION,
     &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
     &SELINUX_MOUNT,
+    &STORAGE_VERSION_MIGRATOR,
     &STRICT_FORMS,
     &TAINT_TOLERATION_COMPARISON_OPERATORS,
     &USER_NAMESPACES_HOST_NETWORK_SUPPORT,
@@ -39,6 +41,8 @@ pub const PRIVILEGED_CONTAINERS: Feature = Feature::off("AllowPrivileged");
 /// Clears the nominated node of a pod after it has been bound.
 pub(crate) const CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING: Feature =
     Feature::on("ClearingNominatedNodeNameAfterBinding");
+/// Serves bundles of trusted certificates.
+pub(crate) const CLUSTER_TRUST_BUNDLE: Feature = Feature::off("ClusterTrustBundle");
 /// Allows volumes with bundles of trusted certificates.
 pub(crate) const CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
 /// Allows containers to specify their stop signal.
@@ -51,7 +55,7 @@ pub(crate) const CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("Cro
 pub(crate) const DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
 /// Allows devices to consume the node's allocatable resources.
 pub(crate) const DRA_NODE_ALLOCATABLE_RESOURCES: Feature = Feature::off("DRANodeAllocatableResources");
-/// Allows pods to name the group they are scheduled with.
+/// Serves workloads and groups of pods, and allows pods to name the group they are scheduled with.
 pub(crate) const GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 /// Allows autoscalers to scale to zero replicas.
 pub(crate) const HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
@@ -74,7 +78,7 @@ pub(crate) const MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
     Feature::on("MutableSchedulingDirectivesForSuspendedJobs");
 /// Allows nodes to declare their features.
 pub(crate) const NODE_DECLARED_FEATURES: Feature = Feature::on("NodeDeclaredFeatures");
-/// Allows volumes with certificates that are issued for the pod.
+/// Serves requests of pods for certificates, and allows volumes with certificates that are issued for the pod.
 pub(crate) const POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
 /// Allows names of services to start with a digit.
 pub(crate) const RELAXED_SERVICE_NAME_VALIDATION: Feature = Feature::on("RelaxedServiceNameValidation");
@@ -83,6 +87,8 @@ pub(crate) const RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
     Feature::on("RestartAllContainersOnContainerExits");
 /// Mounts volumes with the SELinux label of the pod.
 pub(crate) const SELINUX_MOUNT: Feature = Feature::off("SELinuxMount");
+/// Serves migrations of stored objects to another version.
+pub(crate) const STORAGE_VERSION_MIGRATOR: Feature = Feature::off("StorageVersionMigrator");
 /// Allows tolerations to compare numbers.
 pub(crate) const TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
 /// Allows pods with their own user namespace to use the node's network.

@@ -23,6 +23,12 @@ const JSON: &str = "application/json";
 /// A user without rights of their own.
 const STRANGER: &str = "stranger";
 
+/// Every version and the resources of every feature, so that every route is walked.
+const EVERYTHING: [&str; 2] = [
+    "--runtime-config=api/all=true",
+    "--feature-gates=ClusterTrustBundle=true,GenericWorkload=true,PodCertificateRequest=true,StorageVersionMigrator=true",
+];
+
 /// The number of requests that are under way at the same time.
 const AT_ONCE: usize = 16;
 
@@ -185,8 +191,7 @@ async fn faults(server: &Server, connection: &Connection, walkers: Walkers, rout
 #[tokio::test]
 async fn every_route_needs_exactly_its_own_right() {
     let home = Home::new().unwrap();
-    // Every version, so that every route is walked.
-    let (server, connection) = started(&home, &["--runtime-config=api/all=true"]).await;
+    let (server, connection) = started(&home, &EVERYTHING).await;
     define_widgets(&connection).await;
     let discovered = discovered(&connection).await;
     assert!(discovered.len() > 1000, "{} routes", discovered.len());
@@ -220,7 +225,7 @@ async fn every_route_needs_exactly_its_own_right() {
 #[tokio::test]
 async fn documented_paths_are_no_way_around() {
     let home = Home::new().unwrap();
-    let (server, connection) = started(&home, &["--runtime-config=api/all=true"]).await;
+    let (server, connection) = started(&home, &EVERYTHING).await;
     let documented = documented(&connection).await;
     assert!(documented.len() > 1000, "{} paths", documented.len());
     let known: BTreeSet<String> = discovered(&connection).await.iter().map(Route::key).collect();

@@ -36,7 +36,10 @@ fn in_order(document: &mut Value) {
 async fn served_documents_are_the_generated_ones() {
     let home = Home::new().unwrap();
     let server = home
-        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory", EVERYTHING])
+        .start(
+            &Binary::Planesmith.path().unwrap(),
+            &["--storage=memory", EVERYTHING, FEATURES],
+        )
         .await
         .unwrap();
     let connection = server.connect().await.unwrap();
@@ -94,8 +97,8 @@ fn differences(served: &Value, wanted: &Value, at: &str, found: &mut Vec<String>
 /// The flag that enables all documented group versions.
 const EVERYTHING: &str = "--runtime-config=api/all=true";
 /// The feature gates of documented resources.
-const FEATURES: &str = "--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,DRADeviceTaintRules=true,\
-                        DRAResourcePoolStatus=true,GenericWorkload=true,StorageVersionAPI=true";
+const FEATURES: &str = "--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,GenericWorkload=true,\
+                        StorageVersionMigrator=true";
 
 /// The media type of aggregated discovery.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -195,4 +198,47 @@ async fn without_flags_the_settled_versions_are_served() {
     let served = connection.get_json_as("/apis", "application/json").await.unwrap();
     differences(&without_place(served), &without_place(wanted), "apis", &mut found);
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+}
+
+#[tokio::test]
+async fn resources_of_a_feature_are_served_and_documented_only_with_it() {
+    const OFF: [(&str, &str); 3] = [
+        ("apis/certificates.k8s.io/v1alpha1", "clustertrustbundles"),
+        ("apis/scheduling.k8s.io/v1alpha2", "workloads"),
+        ("apis/storagemigration.k8s.io/v1beta1", "storageversionmigrations"),
+    ];
+    // kube-apiserver serves these without their features, so that objects can be cleaned up.
+    const ALWAYS: (&str, &str) = ("apis/resource.k8s.io/v1alpha3", "devicetaintrules");
+    let home = Home::new().unwrap();
+    let server = home
+        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory", EVERYTHING])
+        .await
+        .unwrap();
+    let connection = server.connect().await.unwrap();
+    let status = async |path: String| connection.get(&path).await.unwrap().status.as_u16();
+    let documents = connection.get_json("/openapi/v3").await.unwrap();
+    for ((version, resource), expected) in OFF.map(|one| (one, 404)).into_iter().chain([(ALWAYS, 200)]) {
+        assert_eq!(status(format!("/{version}")).await, expected, "{version}");
+        assert_eq!(status(format!("/{version}/{resource}")).await, expected, "{resource}");
+        assert_eq!(documents["paths"].get(version).is_some(), expected == 200, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn documents_are_about_served_resources_only() {
+    let home = Home::new().unwrap();
+    let flags = [
+        "--storage=memory",
+        "--runtime-config=certificates.k8s.io/v1beta1=true,apps/v1/daemonsets=false",
+        "--feature-gates=PodCertificateRequest=true",
+    ];
+    let server = home.start(&Binary::Planesmith.path().unwrap(), &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let document = async |path: &str| connection.get_json(path).await.unwrap().to_string();
+    let certificates = document("/openapi/v3/apis/certificates.k8s.io/v1beta1").await;
+    assert!(certificates.contains("/podcertificaterequests/{name}") && certificates.contains("PodCertificateRequestSpec"));
+    assert!(!certificates.contains("clustertrustbundles") && !certificates.contains("ClusterTrustBundle"));
+    let all = document("/openapi/v2").await;
+    assert!(all.contains("io.k8s.api.apps.v1.Deployment\""));
+    assert!(!all.contains("/daemonsets") && !all.contains("io.k8s.api.apps.v1.DaemonSet\""));
 }

@@ -8,11 +8,11 @@ use planesmith_e2e::skip::skip;
 use planesmith_e2e::{Binary, Connection, Home, Server};
 use serde_json::{Map, Value};
 
-/// Flags that match the server of the reference: all group versions, CBOR, and no enumerations.
+/// Flags that match the server of the reference: all group versions and their resources, CBOR, and no enumerations.
 const FLAGS: [&str; 3] = [
     "--storage=memory",
     "--runtime-config=api/all=true",
-    "--feature-gates=AllAlpha=true,OpenAPIEnums=false",
+    "--feature-gates=AllAlpha=true,ClusterTrustBundle=true,PodCertificateRequest=true,StorageVersionMigrator=true,OpenAPIEnums=false",
 ];
 
 /// Members of the reference that only servers with log files have.

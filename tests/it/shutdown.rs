@@ -7,6 +7,10 @@ use planesmith_e2e::{Binary, Connection, Endpoint, Home};
 
 use crate::objects::{CONFIG_MAPS, config_map, name};
 
+/// The leases of servers.
+const SERVER_LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases\
+                             ?labelSelector=apiserver.kubernetes.io/identity";
+
 /// Waits until `/readyz` no longer returns 200, either because it fails or because it is unreachable.
 async fn not_ready(endpoint: &Endpoint) {
     while let Ok(connection) = Connection::open(endpoint).await {
@@ -75,4 +79,36 @@ async fn an_idle_server_ends_at_once_when_terminated() {
     server.terminate().await.unwrap();
     let status = server.ended().await.unwrap();
     assert!(status.success(), "{status}\n{}", home.log());
+}
+
+/// Returns the leases of servers.
+async fn server_leases(connection: &Connection) -> serde_json::Value {
+    connection.get_json(SERVER_LEASES).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_lease_of_a_server_lives_as_long_as_its_process() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    let first = server_leases(&server.connect().await.unwrap()).await;
+    server.kill().await.unwrap();
+
+    let mut server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let second = server_leases(&connection).await;
+    let (first, lease) = (&first["items"][0], &second["items"][0]);
+    assert_eq!(first["metadata"]["name"], lease["metadata"]["name"]);
+    assert_ne!(first["metadata"]["uid"], lease["metadata"]["uid"]);
+
+    let version = second["metadata"]["resourceVersion"].as_str().unwrap();
+    let path = format!("{SERVER_LEASES}&watch=1&resourceVersion={version}");
+    let mut watch = connection.watch(&path).await.unwrap();
+    server.terminate().await.unwrap();
+    let mut last = serde_json::Value::Null;
+    while let Some(event) = watch.event().await.unwrap() {
+        last = event;
+    }
+    assert_eq!(last["type"], "DELETED", "{last}");
+    server.ended().await.unwrap();
 }

@@ -37,7 +37,7 @@ pub use selector::{CELDeviceSelector, DeviceSelector};
 
 pub(crate) use device::check_mark;
 pub(crate) use device_request::default_amount;
-pub(crate) use names::{check_label, check_pool, check_subdomain};
+pub(crate) use names::{check_label, check_pool};
 
 /// The priorities of the group and the version in lists, as in kube-apiserver.
 pub const PRIORITY: GroupVersionPriority = GroupVersionPriority::new(16_200, 21);

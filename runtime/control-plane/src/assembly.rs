@@ -209,6 +209,9 @@ pub(crate) fn assemble(
     subresources::check(&stores, &routes)?;
     let served = routes.served(program);
     let openapi = program.openapi.of(&served, scheme.environment());
+    for (path, resources) in enablement.unserved(&scheme, &served) {
+        openapi.remove_resources(&path, &resources);
+    }
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     live_services.connect(&services);
     let directory = GroupDirectory::default();
@@ -407,8 +410,6 @@ fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Re
 
 /// Returns the group versions and resources of `program` that are on.
 fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
-    let components = program.components.iter();
-    let gated = components.flat_map(|component| component.gated_resources());
-    let enablement = Enablement::new(program.all_groups(), gated, &options.versions(), gates);
+    let enablement = Enablement::new(program.all_groups(), &options.versions(), gates);
     enablement.map_err(|problem| anyhow::anyhow!(problem))
 }

@@ -77,10 +77,12 @@ pub fn with_bootstrap(
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
     let identity = gates.enabled(identity_lease::GATE);
     let identity = identity.then(|| identity_lease::hooks(stores, loopback, announcement));
+    let (identity, give_up_identity) = identity.flatten().unzip();
     let in_namespaces = in_namespaces.chain(identity.into_iter().flatten());
     let hooks = namespaces.chain(of_components);
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));
-    hooks.chain(storage_versions).fold(server, ApiServer::with_start_hook)
+    let server = hooks.chain(storage_versions).fold(server, ApiServer::with_start_hook);
+    give_up_identity.into_iter().fold(server, ApiServer::with_stop_hook)
 }
 
 #[cfg(test)]

@@ -176,11 +176,6 @@ pub trait Component: fmt::Debug + Sync {
         &[]
     }
 
-    /// Lists resources that are served only while a feature is on.
-    fn gated_resources(&self) -> &'static [GatedResource] {
-        &[]
-    }
-
     /// Lists admission plugins that take the places of the same names in [`Program::admission`](crate::Program::admission).
     fn admission(&self) -> &'static [Registration] {
         &[]
@@ -340,17 +335,6 @@ pub struct ConfiguredAuthorizer {
     pub authorizer: Box<dyn Authorizer>,
     /// The modes in it that do not change while the server runs.
     pub modes: Vec<AuthorizationMode>,
-}
-
-/// A resource that is served only while a feature is on.
-#[derive(Clone, Copy, Debug)]
-pub struct GatedResource {
-    /// API group.
-    pub group: &'static str,
-    /// Plural name of the resource.
-    pub resource: &'static str,
-    /// Name of the feature, as in `--feature-gates`.
-    pub feature: &'static str,
 }
 
 /// The parts of a server that components and controllers work with.

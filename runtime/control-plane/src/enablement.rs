@@ -1,10 +1,10 @@
 //! The enabled group versions and resources: the defaults, and the switches of `--runtime-config`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
 
-use crate::component::GatedResource;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
 use crate::options::Switches;
@@ -42,25 +42,25 @@ impl Maturity {
 /// (`apps/v1`; `v1` or `api/v1` for the core group), then those for resources (`apps/v1/deployments`, `api/v1/pods`). A
 /// resource that is switched by itself does not follow its version.
 ///
-/// Some resources have a feature gate as well (`--feature-gates`): they are off while their feature is off, whatever
-/// other switches say. `api/all=true` enables those, too, unless their feature is switched off by name.
+/// A resource that names a feature ([`ResourceTable::feature`]) is off while `--feature-gates` has this feature off, whatever
+/// the switches say.
+///
+/// [`ResourceTable::feature`]: planesmith_machinery::resource::ResourceTable::feature
 #[derive(Clone, Debug, Default)]
 pub struct Enablement {
     versions: HashMap<String, bool>,
     resources: HashMap<String, bool>,
-    /// Resources that are off with their feature, by group and name.
-    off: HashSet<(&'static str, &'static str)>,
+    gates: FeatureGates,
 }
 
 impl Enablement {
-    /// Applies `switches` and the features in `gates` to the defaults of `groups` and of the resources in `gated`.
+    /// Applies `switches` and the features in `gates` to the defaults of `groups` and of their resources.
     ///
     /// # Errors
     ///
     /// For a switch whose name is invalid, or a group or a version that the program does not have.
     pub fn new<'g>(
         groups: impl IntoIterator<Item = &'g GroupVersion>,
-        gated: impl IntoIterator<Item = &'g GatedResource>,
         switches: &Switches,
         gates: &FeatureGates,
     ) -> Result<Self, String> {
@@ -69,14 +69,8 @@ impl Enablement {
         if switches.get("api/all") == Some(false) && switches.names().count() == 1 {
             return Err("--runtime-config: invalid key with only api/all=false".to_owned());
         }
-        let all = switches.get("api/all") == Some(true);
-        let is_off = |feature: &str| match gates.switched(feature) {
-            Some(on) => !on,
-            None => !all && !gates.enabled(feature),
-        };
-        let off = gated.into_iter().filter(|gated| is_off(gated.feature));
         let mut enablement = Self {
-            off: off.map(|gated| (gated.group, gated.resource)).collect(),
+            gates: gates.clone(),
             ..Self::default()
         };
         for group in &groups {
@@ -154,7 +148,7 @@ impl Enablement {
     /// True if a resource is enabled.
     #[must_use]
     pub fn resource(&self, facts: &ResourceFacts) -> bool {
-        if self.off.contains(&(&facts.group, &facts.plural)) {
+        if facts.feature.is_some_and(|feature| !self.gates.enabled(feature.name())) {
             return false;
         }
         let version = self.versions.get(&*facts.api_version).copied().unwrap_or(true);
@@ -163,6 +157,19 @@ impl Enablement {
         }
         let name = format!("{}/{}/{}", facts.group, facts.version, facts.plural);
         self.resources.get(&name).copied().unwrap_or(version)
+    }
+
+    /// Returns the paths of the group versions in `served` some of whose resources are off, with the names of these.
+    #[must_use]
+    pub(crate) fn unserved(&self, scheme: &Scheme, served: &[GroupVersion]) -> BTreeMap<String, Vec<String>> {
+        let mut unserved: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for facts in scheme.iter().filter(|facts| facts.served && !self.resource(facts)) {
+            let version = served.iter().find(|version| version.api_version() == facts.api_version);
+            if let Some(version) = version {
+                unserved.entry(version.path()).or_default().push(facts.plural.to_string());
+            }
+        }
+        unserved
     }
 }
 
@@ -196,34 +203,18 @@ mod tests {
         }
     }
 
-    const GROUPS: [GroupVersion; 6] = [
+    const GROUPS: [GroupVersion; 7] = [
         group_version("", "v1", true),
         group_version("apps", "v1", true),
         group_version("coordination.k8s.io", "v1", true),
         group_version("coordination.k8s.io", "v1beta1", false),
         group_version("coordination.k8s.io", "v1alpha2", false),
+        group_version("scheduling.k8s.io", "v1alpha2", false),
         group_version("shop.example.com", "v1alpha1", true),
     ];
 
-    const fn gated(group: &'static str, resource: &'static str, feature: &'static str) -> GatedResource {
-        GatedResource {
-            group,
-            resource,
-            feature,
-        }
-    }
-
-    const GATED: [GatedResource; 2] = [
-        gated("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
-        gated(
-            "admissionregistration.k8s.io",
-            "mutatingadmissionpolicies",
-            "MutatingAdmissionPolicy",
-        ),
-    ];
-
     fn enablement(switches: &str) -> Result<Enablement, String> {
-        Enablement::new(&GROUPS, &GATED, &switches.parse()?, &FeatureGates::default())
+        Enablement::new(&GROUPS, &switches.parse()?, &FeatureGates::default())
     }
 
     /// The group versions that are on.
@@ -243,7 +234,7 @@ mod tests {
     #[test]
     fn the_narrowest_switch_wins() {
         let all = "v1 apps/v1 coordination.k8s.io/v1 coordination.k8s.io/v1beta1 coordination.k8s.io/v1alpha2 \
-                   shop.example.com/v1alpha1";
+                   scheduling.k8s.io/v1alpha2 shop.example.com/v1alpha1";
         check("api/all=true", all);
         check("api/alpha=true,api/beta=true", all);
         check("api/all=false,v1=true", "v1");
@@ -273,22 +264,23 @@ mod tests {
     #[test]
     fn resources_behind_a_feature_need_it() {
         let bundle = planesmith_api_defs::certificates::v1beta1::ClusterTrustBundle::RESOURCE;
-        let policy = planesmith_api_defs::admissionregistration::v1::MutatingAdmissionPolicy::RESOURCE;
-        for (switches, gates, bundles, policies) in [
-            ("api/beta=true", "", false, true),
-            ("api/beta=true", "ClusterTrustBundle=true", true, true),
-            ("api/all=true", "", true, true),
+        let workload = planesmith_api_defs::scheduling::v1alpha2::Workload::RESOURCE;
+        for (switches, gates, bundles, workloads) in [
+            ("api/beta=true", "", false, false),
+            ("api/beta=true", "ClusterTrustBundle=true", true, false),
+            ("api/all=true", "", false, false),
+            ("api/all=true", "AllAlpha=true", false, true),
             (
                 "api/all=true",
-                "AllBeta=false,MutatingAdmissionPolicy=false",
-                false,
+                "AllAlpha=true,AllBeta=true,GenericWorkload=false",
+                true,
                 false,
             ),
+            ("scheduling.k8s.io/v1alpha2/workloads=true", "", false, false),
         ] {
-            let enablement =
-                Enablement::new(&GROUPS, &GATED, &switches.parse().unwrap(), &gates.parse().unwrap()).unwrap();
-            let on = (enablement.resource(bundle), enablement.resource(policy));
-            assert_eq!(on, (bundles, policies), "{switches} {gates}");
+            let enablement = Enablement::new(&GROUPS, &switches.parse().unwrap(), &gates.parse().unwrap()).unwrap();
+            let on = (enablement.resource(bundle), enablement.resource(workload));
+            assert_eq!(on, (bundles, workloads), "{switches} {gates}");
         }
     }
 

@@ -99,8 +99,7 @@ impl FeatureGates {
     }
 
     /// Returns the switch of a feature, set by its name or with its stage; `None` if neither was named.
-    #[must_use]
-    pub fn switched(&self, name: &str) -> Option<bool> {
+    fn switched(&self, name: &str) -> Option<bool> {
         self.switched.get(name).copied().or_else(|| {
             let stage = self.find(name)?.stage;
             let (all, _) = STAGES.iter().find(|(_, known)| *known == stage)?;

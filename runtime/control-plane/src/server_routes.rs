@@ -89,7 +89,7 @@ mod tests {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let stores = Stores::new(storage, Arc::new(program.scheme()));
         let groups = program.all_groups();
-        let enablement = Enablement::new(groups, &[], &Switches::default(), &FeatureGates::default()).unwrap();
+        let enablement = Enablement::new(groups, &Switches::default(), &FeatureGates::default()).unwrap();
         let routes = ServerRoutes::install(&program, &stores, &enablement);
         let [without, of_leases] = &routes.components[..] else {
             panic!("{} servers", routes.components.len())

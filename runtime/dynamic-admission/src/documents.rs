@@ -56,7 +56,7 @@ async fn optional_document(object: Option<&dyn Object>, target: &Target) -> ApiR
 /// 500 if the object cannot be converted.
 pub async fn document(object: &dyn Object, target: &Target) -> ApiResult<Value> {
     match &target.content {
-        Content::AsSent => Ok(of_object(object)),
+        Content::Posted(_) | Content::Options => Ok(of_object(object)),
         Content::Version(version) if object.resource() == version => Ok(of_object(object)),
         Content::Version(version) => Ok(of_object(&*convert(object, version).await?)),
         Content::Scale => match scale_facts(object.resource()) {

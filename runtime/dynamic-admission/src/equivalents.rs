@@ -41,7 +41,7 @@ impl Equivalents {
             let others = targets.iter().filter(|target| target.resource != own.resource);
             let content = |target: &Target| match own.content {
                 // The objects have the kind that was sent, whatever the version of the path.
-                Content::AsSent => Target {
+                Content::Posted(_) | Content::Options => Target {
                     resource: target.resource.clone(),
                     ..own.clone()
                 },

@@ -85,7 +85,7 @@ impl Evaluation {
         let position = match self.requests.iter().position(|(known, _)| known == target) {
             Some(position) => position,
             None => {
-                let document = Value::Object(request.document(target));
+                let document = request.document(target);
                 self.requests.push((target.clone(), document));
                 self.requests.len() - 1
             }

@@ -3,9 +3,12 @@
 use std::sync::OnceLock;
 
 use planesmith_access::admission::{Attributes, Objects, Operation};
+use planesmith_api_defs::admission::v1::AdmissionRequest;
+use planesmith_api_defs::authentication::v1::UserInfo;
 use planesmith_machinery::group_version::{GroupVersionKind, GroupVersionResource};
-use planesmith_machinery::json;
-use serde_json::{Map, Value, json};
+use planesmith_machinery::raw::RawExtension;
+use planesmith_machinery::{json, meta};
+use serde_json::Value;
 
 use crate::GROUP;
 use crate::equivalents::Equivalents;
@@ -56,79 +59,88 @@ impl<'a> Request<'a> {
         attributes.resource.group == GROUP && CONFIGURATIONS.contains(&&*attributes.resource.kind)
     }
 
-    /// Returns the members of an AdmissionRequest that do not depend on the objects, as a webhook or policy of `target` sees them: the
-    /// variable `request` of expressions, and the base of a review.
-    #[must_use]
-    pub fn document(&self, target: &Target) -> Map<String, Value> {
+    /// Returns the request as a webhook of `target` sees it, without an ID and objects.
+    pub(crate) fn review(&self, target: &Target) -> AdmissionRequest {
         let Self {
             attributes,
             target: own,
             ..
         } = self;
-        let mut members = Map::new();
-        let mut add = |name: &str, value: Value| {
-            members.insert(name.to_owned(), value);
-        };
-        add("kind", kind(&target.kind));
-        add("resource", resource(&target.resource));
-        add("requestKind", kind(&own.kind));
-        add("requestResource", resource(&own.resource));
-        for (name, text) in [
-            ("subResource", attributes.subresource),
-            ("requestSubResource", attributes.subresource),
-            ("name", attributes.name),
-            ("namespace", attributes.namespace),
-        ] {
-            if !text.is_empty() {
-                add(name, Value::from(text));
+        AdmissionRequest {
+            kind: kind(&target.kind),
+            resource: resource(&target.resource),
+            sub_resource: attributes.subresource.to_owned(),
+            request_kind: Some(kind(&own.kind)),
+            request_resource: Some(resource(&own.resource)),
+            request_sub_resource: attributes.subresource.to_owned(),
+            name: attributes.name.to_owned(),
+            namespace: attributes.namespace.to_owned(),
+            operation: attributes.operation.as_str().to_owned(),
+            user_info: self.user(),
+            dry_run: Some(attributes.dry_run),
+            options: self.options(),
+            ..AdmissionRequest::default()
+        }
+    }
+
+    /// Returns the members of an AdmissionRequest that do not depend on the objects, as a policy of `target` sees them: the variable
+    /// `request` of expressions.
+    #[must_use]
+    pub fn document(&self, target: &Target) -> Value {
+        let mut document = json::to_value(&self.review(target));
+        if let Value::Object(members) = &mut document {
+            for name in ["uid", "object", "oldObject"] {
+                members.remove(name);
             }
         }
-        add("operation", Value::from(attributes.operation.as_str()));
-        add("userInfo", self.user());
-        add("dryRun", Value::Bool(attributes.dry_run));
-        add("options", self.options());
-        members
+        document
     }
 
     /// Returns the options of the request. Those of a patch count as those of what the patch does.
-    fn options(&self) -> Value {
+    fn options(&self) -> RawExtension {
         let kind = match self.attributes.operation {
             Operation::Create => "CreateOptions",
             Operation::Update => "UpdateOptions",
             Operation::Delete => "DeleteOptions",
-            Operation::Connect => return Value::Null,
+            Operation::Connect => return RawExtension::default(),
         };
-        let mut options = self.attributes.options.map_or(Value::Null, json::to_value);
-        if let Value::Object(members) = &mut options {
+        let Some(options) = self.attributes.options else {
+            return RawExtension::default();
+        };
+        let mut document = json::to_value(options);
+        if let Value::Object(members) = &mut document {
             members.remove("force");
             members.insert("kind".to_owned(), Value::from(kind));
             members.insert("apiVersion".to_owned(), Value::from("meta.k8s.io/v1"));
         }
-        options
+        let mut written = Vec::new();
+        json::encode_ordered(&document, options.facts(), &mut written);
+        RawExtension::from_compact(written)
     }
 
-    fn user(&self) -> Value {
+    fn user(&self) -> UserInfo {
         let user = self.attributes.user;
-        let mut members = Map::new();
-        for (name, text) in [("username", &user.name), ("uid", &user.uid)] {
-            if !text.is_empty() {
-                members.insert(name.to_owned(), Value::from(text.as_str()));
-            }
+        UserInfo {
+            username: user.name.clone(),
+            uid: user.uid.clone(),
+            groups: user.groups.clone(),
+            extra: user.extra.clone(),
         }
-        if !user.groups.is_empty() {
-            members.insert("groups".to_owned(), Value::from(user.groups.clone()));
-        }
-        if !user.extra.is_empty() {
-            members.insert("extra".to_owned(), json!(user.extra));
-        }
-        Value::Object(members)
     }
 }
 
-fn kind(kind: &GroupVersionKind) -> Value {
-    json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
+fn kind(kind: &GroupVersionKind) -> meta::GroupVersionKind {
+    meta::GroupVersionKind {
+        group: kind.group.to_string(),
+        version: kind.version.to_string(),
+        kind: kind.kind.to_string(),
+    }
 }
 
-fn resource(resource: &GroupVersionResource) -> Value {
-    json!({"group": resource.group, "version": resource.version, "resource": resource.resource})
+fn resource(resource: &GroupVersionResource) -> meta::GroupVersionResource {
+    meta::GroupVersionResource {
+        group: resource.group.to_string(),
+        version: resource.version.to_string(),
+        resource: resource.resource.to_string(),
+    }
 }

@@ -41,7 +41,7 @@ impl<'a> ObjectLabels<'a> {
         let labels = |object: &'a dyn Object| match request.target.content {
             // A Scale shows no labels of its object.
             Content::Scale => &NONE,
-            Content::Version(_) | Content::AsSent => &object.meta().labels,
+            Content::Version(_) | Content::Posted(_) | Content::Options => &object.meta().labels,
         };
         Self {
             new: new.map(labels),

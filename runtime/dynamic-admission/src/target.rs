@@ -1,9 +1,12 @@
 //! The version in which a webhook or a policy sees a request.
 
 use planesmith_access::admission::{Attributes, Objects};
+use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::group_version::{GroupVersion, GroupVersionKind, GroupVersionResource};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::scale::v1::Scale;
+use planesmith_machinery::value::Struct as _;
 
 /// The resource and the kind under which a webhook or a policy sees a request, and the form of its objects.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +25,10 @@ pub(crate) enum Content {
     Version(ResourceFacts),
     /// The Scale of an object of the resource's kind.
     Scale,
-    /// An object that was posted to a subresource, or the options of a connection.
-    AsSent,
+    /// An object of this kind that was posted to a subresource.
+    Posted(ResourceFacts),
+    /// The options of a connection.
+    Options,
 }
 
 impl Target {
@@ -50,10 +55,10 @@ impl Target {
     #[must_use]
     pub fn of_request(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Self {
         let facts = attributes.resource;
-        let as_sent = |kind| Self {
+        let as_sent = |kind, content| Self {
             resource: resource_of(facts),
             kind,
-            content: Content::AsSent,
+            content,
         };
         if let Some(options) = attributes.connection {
             let kind = options.read(|options| {
@@ -61,7 +66,7 @@ impl Target {
                 let meta = meta.map_or(("", ""), |meta| (meta.api_version, meta.kind));
                 parse_kind(meta.0, meta.1)
             });
-            return as_sent(kind);
+            return as_sent(kind, Content::Options);
         }
         if !attributes.subresource.is_empty()
             && matches!(
@@ -75,8 +80,22 @@ impl Target {
         }
         let object: Option<&dyn Object> = objects.new.as_deref().or(objects.old);
         match object.map(Object::resource) {
-            Some(kind) if !kind.is_version_of(facts) => as_sent(kind_of(kind)),
+            Some(kind) if !kind.is_version_of(facts) => as_sent(kind_of(kind), Content::Posted(kind.clone())),
             _ => Self::of_version(facts),
+        }
+    }
+}
+
+impl Content {
+    /// Returns the type of the objects, whose fields are written in their order; `None` for objects that are written with sorted
+    /// members. The options are those of `attributes`.
+    pub(crate) fn struct_facts(&self, attributes: &Attributes<'_>) -> Option<&'static StructFacts> {
+        match self {
+            Self::Version(kind) | Self::Posted(kind) => kind.custom.is_none().then(|| kind.fields()),
+            Self::Scale => Some(Scale::default().facts()),
+            Self::Options => attributes
+                .connection
+                .map(|options| options.read(|options| options.facts())),
         }
     }
 }

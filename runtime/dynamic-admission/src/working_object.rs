@@ -3,13 +3,15 @@
 use planesmith_access::admission::{Attributes, Objects};
 use planesmith_dynamic::custom::{AsCustom as _, read_document};
 use planesmith_machinery::environment::Environment;
+use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{copy, defaulting, json};
-use planesmith_server::verbs::set_replicas;
+use planesmith_patch::managers::ScaleManagers;
+use planesmith_server::verbs::{scale_of, set_replicas};
 use serde_json::Value;
 
 use crate::documents::{convert, document, scale_facts};
@@ -80,9 +82,8 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     /// Returns a zero object of the kind and version of `target`; `None` for documents that are no objects of a kind.
     pub(crate) fn blank(&self, target: &Target) -> Option<Box<dyn Object>> {
         match &target.content {
-            Content::Version(version) => Some(version.zero()),
-            Content::AsSent => self.objects.new.as_deref().map(|new| new.resource().zero()),
-            Content::Scale => None,
+            Content::Version(kind) | Content::Posted(kind) => Some(kind.zero()),
+            Content::Scale | Content::Options => None,
         }
     }
 
@@ -97,7 +98,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
             self.finish().await?;
             let document = match (request.attributes.connection, self.objects.new.as_deref()) {
                 (Some(options), _) => options.read(json::to_value),
-                (None, Some(new)) => document(new, target).await?,
+                (None, Some(new)) => match (&target.content, request.attributes.scale) {
+                    (Content::Scale, Some(sent)) => sent_scale(sent, new)?,
+                    _ => document(new, target).await?,
+                },
                 (None, None) => Value::Null,
             };
             self.new = Some(InVersion {
@@ -108,7 +112,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
         }
         if self.old.as_ref().is_none_or(|(of, _)| of != target) {
             let document = match self.objects.old {
-                Some(old) => document(old, target).await?,
+                Some(old) => match (&target.content, request.attributes.scale) {
+                    (Content::Scale, Some(_)) => managed_scale(old)?,
+                    _ => document(old, target).await?,
+                },
                 None => Value::Null,
             };
             self.old = Some((target.clone(), document));
@@ -126,11 +133,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
     /// 500 if the document is no such object.
     pub fn replace(&mut self, target: &Target, document: Value) -> ApiResult<bool> {
         let (document, changed) = match &target.content {
-            Content::Version(version) => self.read(version.zero(), document)?,
-            Content::AsSent => match (self.objects.new.as_deref(), self.attributes.connection) {
-                (Some(new), _) => self.read(new.resource().zero(), document)?,
-                (None, Some(options)) => (options.change(|options| replace(options, &document))?, Changed::Options),
-                (None, None) => return Ok(false),
+            Content::Version(kind) | Content::Posted(kind) => self.read(kind.zero(), document)?,
+            Content::Options => match self.attributes.connection {
+                Some(options) => (options.change(|options| replace(options, &document))?, Changed::Options),
+                None => return Ok(false),
             },
             Content::Scale => {
                 let mut scale = Scale::default();
@@ -231,4 +237,40 @@ fn assign(target: &mut dyn Object, object: &dyn Object) {
         return;
     }
     copy::copy_except(&[], object, target);
+}
+
+/// Returns the document of a Scale that was `sent` for the object `new`, with the managers and the number of this object: mutating
+/// webhooks see what else the client sent, as in kube-apiserver.
+///
+/// # Errors
+///
+/// 500 if the object has another type where the Scale has a number or a text.
+fn sent_scale(sent: &Scale, new: &dyn Object) -> ApiResult<Value> {
+    let mut scale = sent.clone();
+    if let Some(facts) = scale_facts(new.resource()) {
+        scale.spec = scale_of(new, facts)?.spec;
+        scale.metadata.managed_fields = managers(new, facts);
+    }
+    Ok(json::to_value(&scale))
+}
+
+/// Returns the document of the Scale of an object, with its managers; `null` for an object without one.
+///
+/// # Errors
+///
+/// 500 if the object has another type where the Scale has a number or a text.
+fn managed_scale(object: &dyn Object) -> ApiResult<Value> {
+    let Some(facts) = scale_facts(object.resource()) else {
+        return Ok(Value::Null);
+    };
+    let mut scale = scale_of(object, facts)?;
+    scale.metadata.managed_fields = managers(object, facts);
+    Ok(json::to_value(&scale))
+}
+
+/// Returns the managers of the Scale of an object.
+fn managers(object: &dyn Object, facts: &ScaleFacts) -> Vec<ManagedFieldsEntry> {
+    let stored = &object.meta().managed_fields;
+    let managers = ScaleManagers::read(stored, object.resource(), &facts.spec_replicas);
+    managers.map(|managers| managers.of_scale()).unwrap_or_default()
 }

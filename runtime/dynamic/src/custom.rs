@@ -163,6 +163,7 @@ impl CustomKind {
         scope: Scope::Namespaced,
         served: true,
         deprecated: None,
+        feature: None,
         conversion: None,
         subresources: Cow::Borrowed(&[]),
         selectable: Cow::Borrowed(&[]),

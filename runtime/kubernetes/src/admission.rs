@@ -8,7 +8,6 @@ mod default_ingress_class;
 mod default_storage_class;
 mod default_toleration_seconds;
 mod deny_service_external_ips;
-mod device_admin_access;
 mod event_rate_limit;
 mod extended_resource_toleration;
 mod image_policy_webhook;
@@ -36,7 +35,7 @@ mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod tolerations;
 
 use std::sync::Arc;
@@ -61,7 +60,6 @@ use self::default_ingress_class::DefaultIngressClass;
 use self::default_storage_class::DefaultStorageClass;
 use self::default_toleration_seconds::DefaultTolerationSeconds;
 use self::deny_service_external_ips::DenyServiceExternalIPs;
-use self::device_admin_access::DeviceAdminAccess;
 use self::event_rate_limit::EventRateLimit;
 use self::extended_resource_toleration::ExtendedResourceToleration;
 use self::image_policy_webhook::ImagePolicyWebhook;
@@ -252,21 +250,18 @@ pub const ADMISSION: &[Registration] = &[
     ALWAYS_DENY,
 ];
 
-/// Returns the checks of resource claims, which no flag switches.
+/// Returns the check of the status of resource claims, which no flag switches.
 pub(crate) fn always_on(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
     let has_claims = |kind: &ResourceFacts| kind == ResourceClaim::RESOURCE;
     if !initializer.scheme.iter().any(has_claims) {
         return Vec::new();
     }
-    let mut plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(DeviceAdminAccess {
-        objects: objects(initializer),
-    })];
-    if initializer.gates.enabled("DRAResourceClaimGranularStatusAuthorization") {
-        plugins.push(Arc::new(ClaimStatusAuthorization {
+    match initializer.gates.enabled("DRAResourceClaimGranularStatusAuthorization") {
+        true => vec![Arc::new(ClaimStatusAuthorization {
             authorizer: authorizer(initializer),
-        }));
+        })],
+        false => Vec::new(),
     }
-    plugins
 }
 
 fn objects(initializer: &PluginInitializer<'_>) -> Arc<dyn Lister> {

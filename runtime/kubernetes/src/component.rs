@@ -11,7 +11,7 @@ use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::features::PRIVILEGED_CONTAINERS;
 use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
-use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
+use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, ServerContext};
 use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
 use planesmith_control_plane::outbound::Network;
@@ -27,41 +27,13 @@ use crate::secrets_of_pods::SecretsOfPods;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
 use crate::{
-    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, features, pods, token_key,
+    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, device_admin_access,
+    features, pods, token_key,
 };
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
 pub const COMPONENT: &dyn Component = &KubernetesComponent;
-
-/// Resources that kube-apiserver serves only while a feature is on.
-const GATED_RESOURCES: [GatedResource; 9] = [
-    gated(
-        "admissionregistration.k8s.io",
-        "mutatingadmissionpolicies",
-        "MutatingAdmissionPolicy",
-    ),
-    gated(
-        "admissionregistration.k8s.io",
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicy",
-    ),
-    gated("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
-    gated("certificates.k8s.io", "podcertificaterequests", "PodCertificateRequest"),
-    gated("internal.apiserver.k8s.io", "storageversions", "StorageVersionAPI"),
-    gated("resource.k8s.io", "devicetaintrules", "DRADeviceTaintRules"),
-    gated("resource.k8s.io", "resourcepoolstatusrequests", "DRAResourcePoolStatus"),
-    gated("scheduling.k8s.io", "podgroups", "GenericWorkload"),
-    gated("scheduling.k8s.io", "workloads", "GenericWorkload"),
-];
-
-const fn gated(group: &'static str, resource: &'static str, feature: &'static str) -> GatedResource {
-    GatedResource {
-        group,
-        resource,
-        feature,
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct KubernetesComponent;
@@ -139,10 +111,6 @@ impl Component for KubernetesComponent {
         &[NODE_LEASES]
     }
 
-    fn gated_resources(&self) -> &'static [GatedResource] {
-        &GATED_RESOURCES
-    }
-
     fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
         admission::always_on(initializer)
     }
@@ -154,6 +122,7 @@ impl Component for KubernetesComponent {
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
         let ServerContext {
             stores,
+            objects,
             loopback,
             options,
             outbound,
@@ -161,6 +130,7 @@ impl Component for KubernetesComponent {
         } = *context;
         let flags = KubernetesOptions::from_options(options)?;
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
+        device_admin_access::install(stores, objects);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);
         component_statuses::show(stores, &outbound.direct).context("requests to components")?;

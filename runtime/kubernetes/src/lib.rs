@@ -12,6 +12,7 @@ mod component;
 mod component_statuses;
 mod connect;
 mod controllers;
+mod device_admin_access;
 mod features;
 mod flows;
 #[cfg(test)]

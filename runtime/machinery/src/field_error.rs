@@ -307,6 +307,11 @@ impl FieldErrors {
         self.add(field, FieldErrorKind::Invalid, self.render(&value), detail.into());
     }
 
+    /// Reports a changed field that may not change, without its value: the form of kube-apiserver's declared rules.
+    pub fn immutable(&mut self, field: &str) {
+        self.invalid(field, serde_json::Value::Null, "field is immutable");
+    }
+
     /// Reports a value of the wrong type.
     pub fn type_invalid(&mut self, field: &str, value: impl BadValue, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::TypeInvalid, self.render(&value), detail.into());

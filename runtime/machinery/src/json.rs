@@ -6,6 +6,7 @@
 mod decode;
 mod field_location;
 mod go_type;
+mod ordered;
 mod path;
 mod sorted;
 mod tree;
@@ -18,6 +19,7 @@ pub use planesmith_wire::json::{
 
 pub use decode::MAX_TYPED_DEPTH;
 use decode::Origin;
+pub use ordered::encode_ordered;
 pub use path::Path;
 pub(crate) use tree::tree_of;
 pub use tree::{from_value, to_value, try_to_value};

@@ -22,6 +22,7 @@ pub use facts::ResourceFacts;
 pub use field_labels::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::facts::StructFacts;
+use crate::feature::Feature;
 use object::Object;
 use strategy::{DynStrategy, Extensions};
 
@@ -59,6 +60,8 @@ pub struct ResourceTable {
     pub served: bool,
     /// Warning sent with each response of a deprecated version; `None` if the version is not deprecated.
     pub deprecated: Option<Text>,
+    /// The feature without which the version is not served; `None` if it needs none.
+    pub feature: Option<&'static Feature>,
     /// Conversion to and from the storage version; `None` for the storage version itself.
     pub conversion: Option<ConversionFacts>,
     /// Subresources in the order of discovery.

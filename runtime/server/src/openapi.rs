@@ -8,6 +8,7 @@ mod conditions;
 mod document;
 mod endpoints;
 mod gnostic;
+mod unserved;
 mod v2;
 
 use std::collections::BTreeMap;
@@ -105,6 +106,21 @@ impl OpenApi {
         Self {
             current: Arc::new(ArcSwap::from_pointee(documents)),
             clock: Arc::clone(clock),
+        }
+    }
+
+    /// Removes `resources`, which the server does not serve, from the documents of the group version at `path`.
+    pub fn remove_resources(&self, path: &str, resources: &[String]) {
+        let documents = self.current.load_full();
+        let without = |document: &Arc<OpenApiDocument>| {
+            let (document, path, resources) = (Arc::clone(document), path.to_owned(), resources.to_vec());
+            move || unserved::without(&document.bytes(), &path, &resources)
+        };
+        if let Some(document) = documents.v2.own.get(path) {
+            self.make_v2(path, without(document));
+        }
+        if let Some(document) = documents.v3.get(path) {
+            self.make_v3(path, without(document));
         }
     }
 

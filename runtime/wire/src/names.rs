@@ -122,6 +122,18 @@ pub fn long_name(name: &str) -> Complaints {
     subdomain_with_unit(name, "bytes")
 }
 
+/// As [`long_name`], with letters of either case.
+#[must_use]
+pub fn long_name_caseless(name: &str) -> Complaints {
+    let mut complaints = longer_than(name, SUBDOMAIN_MAX, "bytes");
+    if !is_subdomain(&name.to_ascii_lowercase()) {
+        let rule = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', \
+                    and must start and end with an alphanumeric character";
+        complaints.push(pattern_complaint(rule, SUBDOMAIN_FORMAT, &["Example.com"]));
+    }
+    complaints
+}
+
 fn subdomain_with_unit(name: &str, unit: &str) -> Complaints {
     let mut complaints = longer_than(name, SUBDOMAIN_MAX, unit);
     if !is_subdomain(name) {

@@ -31,6 +31,8 @@ struct State {
 pub(super) struct WebhookCall {
     pub(super) path: String,
     pub(super) query: String,
+    /// The review as it was sent.
+    pub(super) text: String,
     /// The request in the review.
     pub(super) request: Value,
 }
@@ -101,7 +103,13 @@ fn answer(uri: &Uri, body: &[u8], state: &Mutex<State>) -> Response<Full<Bytes>>
             *response.body_mut() = Full::from(body.to_string());
         }
     }
-    state.calls.push(WebhookCall { path, query, request });
+    let text = String::from_utf8_lossy(body).into_owned();
+    state.calls.push(WebhookCall {
+        path,
+        query,
+        text,
+        request,
+    });
     response
 }
 

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::hook::{allowed, patched};
+use super::hook::{WebhookCall, allowed, patched};
 use super::{MUTATING, Setting, VALIDATING, rule};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -125,8 +125,8 @@ async fn a_scale_is_changed_as_a_scale() {
     let scale = json!({"name": "scale.example.com", "rules": [rule("apps", "v1", "deployments/scale")]});
     setting.configure(MUTATING, "scale", &[scale]).await;
     let path = format!("{DEPLOYMENTS}/d/scale");
-    let mut scale = setting.send(Method::GET, &path, &Value::Null, 200).await;
-    scale["spec"]["replicas"] = json!(9);
+    let scale =
+        json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": 9}});
     let scaled = setting.send(Method::PUT, &path, &scale, 200).await;
     assert_eq!(scaled["spec"]["replicas"], 4);
     let [call] = &setting.hook.calls()[..] else {
@@ -146,6 +146,13 @@ async fn a_scale_is_changed_as_a_scale() {
         (&json!("Scale"), &json!(9))
     );
     assert_eq!(request["oldObject"]["spec"]["replicas"], 1);
+    // The client's Scale, and the one that it replaces.
+    let metadata = |object: &str, field: &str| request[object]["metadata"][field].clone();
+    assert_eq!(metadata("object", "uid"), Value::Null);
+    assert!(metadata("oldObject", "uid").is_string());
+    assert_eq!(metadata("object", "managedFields")[0]["subresource"], "scale");
+    let fields = &metadata("oldObject", "managedFields")[0]["fieldsV1"];
+    assert_eq!(*fields, json!({"f:spec": {"f:replicas": {}}}));
 }
 
 #[tokio::test]
@@ -234,6 +241,47 @@ async fn actions_on_pods_are_asked_about() {
     // An eviction is asked about once.
     let evicted = calls.iter().filter(|call| call.request["name"] == "b");
     assert_eq!(evicted.count(), 1);
+}
+
+#[tokio::test]
+async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something() {
+    let setting = Setting::new().await;
+    setting
+        .until("/api/v1/namespaces/default/serviceaccounts/default", |answer| {
+            answer.status == 200
+        })
+        .await;
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}});
+    setting.send(Method::POST, PODS, &pod, 201).await;
+    setting.hook.on("/pods.example.com", allowed);
+    let pods = json!({"name": "pods.example.com", "rules": [rule("", "v1", "pods")]});
+    setting.configure(VALIDATING, "pods", &[pods]).await;
+    let delete = async |query: &str| {
+        let path = format!("{PODS}/p{query}");
+        setting.send(Method::DELETE, &path, &Value::Null, 200).await;
+        setting.hook.calls()
+    };
+    let remaining = |calls: &[WebhookCall]| -> Vec<Value> {
+        let remaining =
+            |call: &WebhookCall| call.request["oldObject"]["metadata"]["deletionGracePeriodSeconds"].clone();
+        calls.iter().map(remaining).collect()
+    };
+    let first = delete("").await;
+    assert_eq!(remaining(&first), [Value::Null]);
+    assert!(delete("").await.is_empty(), "it is under way");
+    // The pod is marked, and then removed.
+    assert_eq!(remaining(&delete("?gracePeriodSeconds=0").await), [json!(30), json!(0)]);
+
+    let text = &first[0].text;
+    let start = r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":""#;
+    assert!(text.starts_with(start) && text.ends_with("}\n"), "{text}");
+    for part in [
+        r#""object":null,"oldObject":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"default","uid":""#,
+        r#""options":{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1""#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use planesmith_machinery::{Resource, Struct};
 
 /// The versions in which several API servers store a resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, conditional_update, strategy)]
+#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = of_strategy, conditional_update, strategy)]
 #[resource(
     column(name),
     column(
@@ -104,7 +104,14 @@ impl Strategy for StorageVersion {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        self.check_name(errors);
+        for (field, name) in [
+            ("metadata.generateName", &self.metadata.generate_name),
+            ("metadata.name", &self.metadata.name),
+        ] {
+            if !name.is_empty() {
+                check_name(field, name, errors);
+            }
+        }
     }
 
     fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
@@ -112,20 +119,16 @@ impl Strategy for StorageVersion {
     }
 }
 
-impl StorageVersion {
-    /// Checks that the name is group.resource, with `core` for the core group.
-    fn check_name(&self, errors: &mut FieldErrors) {
-        let name = self.metadata.name.as_str();
-        let Some((group, resource)) = name.rsplit_once('.') else {
-            errors.invalid("metadata.name", name, "name must be in the form of <group>.<resource>");
-            return;
-        };
-        for problem in names::dns_subdomain(group) {
-            errors.invalid("metadata.name", name, format!("the group segment {problem}"));
-        }
-        for problem in names::dns_label_1035(resource) {
-            errors.invalid("metadata.name", name, format!("the resource segment {problem}"));
-        }
+/// Checks that a name is group.resource, with `core` for the core group.
+fn check_name(field: &str, name: &str, errors: &mut FieldErrors) {
+    let Some((group, resource)) = name.rsplit_once('.') else {
+        return errors.invalid(field, name, "name must be in the form of <group>.<resource>");
+    };
+    for problem in names::dns_subdomain(group) {
+        errors.invalid(field, name, format!("the group segment {problem}"));
+    }
+    for problem in names::dns_label_1035(resource) {
+        errors.invalid(field, name, format!("the resource segment {problem}"));
     }
 }
 
@@ -182,5 +185,48 @@ impl ServerStorageVersion {
             );
             errors.invalid("decodableVersions", known, detail);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::validation::check_create;
+
+    use super::*;
+
+    fn causes(name: &str, generate_name: &str) -> Vec<String> {
+        let version = StorageVersion {
+            metadata: ObjectMeta {
+                name: name.to_owned(),
+                generate_name: generate_name.to_owned(),
+                ..ObjectMeta::default()
+            },
+            ..StorageVersion::default()
+        };
+        let errors = check_create(&version, &Context::default());
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn names_and_their_prefixes_have_a_group_and_a_resource() {
+        assert_eq!(causes("apps.deployments", ""), Vec::<String>::new());
+        let without_group = "name must be in the form of <group>.<resource>";
+        assert_eq!(
+            causes("a-x", "a-"),
+            [
+                format!("metadata.generateName: Invalid value: \"a-\": {without_group}"),
+                format!("metadata.name: Invalid value: \"a-x\": {without_group}"),
+            ]
+        );
+        let segments = causes("http://x.y/", "");
+        assert_eq!(segments.len(), 2, "{segments:?}");
+        assert!(
+            segments[0].contains("the group segment a lowercase RFC 1123 subdomain"),
+            "{segments:?}"
+        );
+        assert!(
+            segments[1].contains("the resource segment a DNS-1035 label"),
+            "{segments:?}"
+        );
     }
 }

@@ -11,6 +11,7 @@ use crate::certificates::v1beta1;
 #[resource(
     group = "certificates.k8s.io",
     version = "v1alpha1",
+    feature = crate::features::CLUSTER_TRUST_BUNDLE,
     cluster,
     name_rule = of_strategy,
     conditional_update,

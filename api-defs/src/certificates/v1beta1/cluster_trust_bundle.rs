@@ -17,6 +17,7 @@ const MAX_BUNDLE: usize = 1024 * 1024;
 #[resource(
     group = "certificates.k8s.io",
     version = "v1beta1",
+    feature = crate::features::CLUSTER_TRUST_BUNDLE,
     cluster,
     name_rule = of_strategy,
     conditional_update,

@@ -37,6 +37,7 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
 #[resource(
     group = "certificates.k8s.io",
     version = "v1beta1",
+    feature = crate::features::POD_CERTIFICATE_REQUEST,
     status,
     status_resets("metadata"),
     conditional_update,

@@ -6,12 +6,10 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
-
-use crate::core::v1::check_driver_name;
-use crate::resource::v1::{check_pool, check_subdomain};
 
 /// A request for the status of device pools. The server writes the result once.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -115,6 +113,8 @@ pub struct PoolStatus {
 
 /// Maximum of `limit`.
 const MAX_LIMIT: i32 = 1000;
+/// Maximum length of the name of a pool, in bytes.
+const MAX_POOL_NAME: u64 = 253;
 
 impl Strategy for ResourcePoolStatusRequest {
     fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
@@ -124,9 +124,9 @@ impl Strategy for ResourcePoolStatusRequest {
     fn validate(&self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("spec");
         let spec = &self.spec;
-        check_driver_name("driver", &spec.driver, errors);
+        check_driver(&spec.driver, errors);
         if let Some(pool) = &spec.pool_name {
-            check_pool("poolName", pool, errors);
+            check_pool(pool, errors);
         }
         match spec.limit {
             Some(limit @ ..1) => {
@@ -141,7 +141,7 @@ impl Strategy for ResourcePoolStatusRequest {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec != old.spec {
-            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+            errors.immutable("spec");
         }
     }
 
@@ -155,6 +155,7 @@ impl Strategy for ResourcePoolStatusRequest {
         }
         let Some(status) = &self.status else { return };
         let errors = &mut *errors.at("status");
+        check_conditions(errors, "conditions", &status.conditions);
         match status.pool_count {
             None => errors.required("poolCount", ""),
             Some(count @ ..0) => errors.invalid("poolCount", count, "must be greater than or equal to 0"),
@@ -166,7 +167,6 @@ impl Strategy for ResourcePoolStatusRequest {
         for (index, pool) in status.pools.iter().enumerate() {
             pool.check(&mut errors.at_index("pools", index));
         }
-        check_conditions(errors, "conditions", &status.conditions);
     }
 }
 
@@ -176,10 +176,15 @@ impl StrategyExtensions for ResourcePoolStatusRequest {
 
 impl PoolStatus {
     fn check(&self, errors: &mut FieldErrors) {
-        check_driver_name("driver", &self.driver, errors);
-        check_pool("poolName", &self.pool_name, errors);
-        if let Some(node) = &self.node_name {
-            check_subdomain("nodeName", node, errors);
+        check_driver(&self.driver, errors);
+        match self.pool_name.as_str() {
+            "" => errors.required("poolName", ""),
+            pool => check_pool(pool, errors),
+        }
+        match self.generation {
+            0 => errors.required("generation", ""),
+            ..0 => errors.invalid("generation", self.generation, "must be greater than or equal to 0"),
+            1.. => {}
         }
         let counts = [
             ("resourceSliceCount", self.resource_slice_count, 1),
@@ -195,8 +200,98 @@ impl PoolStatus {
                 errors.invalid(field, count, format!("must be greater than or equal to {least}"));
             }
         }
-        if self.generation < 0 {
-            errors.invalid("generation", self.generation, "must be greater than or equal to 0");
+        if let Some(node) = &self.node_name {
+            for problem in names::long_name(node) {
+                errors.invalid("nodeName", node, problem);
+            }
         }
+    }
+}
+
+/// Reports errors in the name of a driver.
+fn check_driver(driver: &str, errors: &mut FieldErrors) {
+    if driver.is_empty() {
+        return errors.required("driver", "");
+    }
+    for problem in names::long_name_caseless(driver) {
+        errors.invalid("driver", driver, problem);
+    }
+}
+
+/// Reports errors in the name of a pool: subdomains joined by slashes.
+fn check_pool(pool: &str, errors: &mut FieldErrors) {
+    if pool.len() as u64 > MAX_POOL_NAME {
+        errors.too_long("poolName", MAX_POOL_NAME);
+    }
+    for (index, segment) in pool.split('/').enumerate() {
+        match segment {
+            "" => errors.invalid("poolName", pool, format!("segment {index}: must not be empty")),
+            segment => {
+                for problem in names::long_name(segment) {
+                    errors.invalid("poolName", segment, format!("segment {index}: {problem}"));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn messages(spec: Value) -> Vec<String> {
+        let request = ResourcePoolStatusRequest {
+            spec: serde_json::from_value(spec).unwrap(),
+            ..ResourcePoolStatusRequest::default()
+        };
+        let mut errors = FieldErrors::default();
+        request.validate(&mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[track_caller]
+    fn check(spec: Value, expected: &[&str]) {
+        let found = messages(spec);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn drivers_have_letters_of_either_case() {
+        check(json!({"driver": "GPU.Example.com"}), &[]);
+        check(json!({"driver": ""}), &["spec.driver: Required value"]);
+        check(
+            json!({"driver": "-"}),
+            &["spec.driver: Invalid value: \"-\": an RFC 1123 subdomain must consist of alphanumeric characters, "],
+        );
+    }
+
+    #[test]
+    fn segments_of_pools_are_checked_one_by_one() {
+        check(json!({"driver": "d", "poolName": "node-1/gpus"}), &[]);
+        check(
+            json!({"driver": "d", "poolName": "A//b"}),
+            &[
+                "spec.poolName: Invalid value: \"A\": segment 0: a lowercase RFC 1123 subdomain must consist of",
+                "spec.poolName: Invalid value: \"A//b\": segment 1: must not be empty",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_error_of_a_changed_request_has_no_value() {
+        let old = ResourcePoolStatusRequest::default();
+        let mut new = old.clone();
+        new.spec.driver = "d".to_owned();
+        let mut errors = FieldErrors::default();
+        new.validate_update(&old, &mut errors);
+        assert_eq!(
+            errors.joined().unwrap(),
+            "spec: Invalid value: null: field is immutable"
+        );
     }
 }

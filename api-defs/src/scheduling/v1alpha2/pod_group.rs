@@ -3,13 +3,11 @@
 mod columns;
 
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
-use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
 use super::scheduling_policy::check_claims;
@@ -23,6 +21,7 @@ use super::PodGroupSchedulingPolicy;
 #[resource(
     group = "scheduling.k8s.io",
     version = "v1alpha2",
+    feature = crate::features::GENERIC_WORKLOAD,
     status,
     status_resets("metadata"),
     strategy,
@@ -165,22 +164,11 @@ impl Strategy for PodGroup {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("spec");
-        let fields: [(&str, &dyn Value, bool); 2] = [
-            (
-                "podGroupTemplateRef",
-                &self.spec.pod_group_template_ref,
-                self.spec.pod_group_template_ref == old.spec.pod_group_template_ref,
-            ),
-            (
-                "schedulingPolicy",
-                &self.spec.scheduling_policy,
-                self.spec.scheduling_policy == old.spec.scheduling_policy,
-            ),
-        ];
-        for (field, value, same) in fields {
-            if !same {
-                errors.invalid(field, GoValue(value), "field is immutable");
-            }
+        if self.spec.pod_group_template_ref != old.spec.pod_group_template_ref {
+            errors.immutable("podGroupTemplateRef");
+        }
+        if self.spec.scheduling_policy != old.spec.scheduling_policy {
+            errors.immutable("schedulingPolicy");
         }
     }
 

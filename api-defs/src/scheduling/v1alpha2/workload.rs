@@ -1,7 +1,6 @@
 //! Workloads: related groups of pods.
 
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
@@ -16,7 +15,13 @@ use super::PodGroupSchedulingPolicy;
 
 /// Related groups of pods, such as those of a distributed computation. Alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1alpha2", strategy, strategy_extensions)]
+#[resource(
+    group = "scheduling.k8s.io",
+    version = "v1alpha2",
+    feature = crate::features::GENERIC_WORKLOAD,
+    strategy,
+    strategy_extensions
+)]
 pub struct Workload {
     /// Standard metadata.
     #[field(proto = 1)]
@@ -124,22 +129,11 @@ impl Strategy for Workload {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("spec");
-        let fields: [(&str, &dyn Value, bool); 2] = [
-            (
-                "controllerRef",
-                &self.spec.controller_ref,
-                self.spec.controller_ref == old.spec.controller_ref,
-            ),
-            (
-                "podGroupTemplates",
-                &self.spec.pod_group_templates,
-                self.spec.pod_group_templates == old.spec.pod_group_templates,
-            ),
-        ];
-        for (field, value, same) in fields {
-            if !same {
-                errors.invalid(field, GoValue(value), "field is immutable");
-            }
+        if self.spec.controller_ref != old.spec.controller_ref {
+            errors.immutable("controllerRef");
+        }
+        if self.spec.pod_group_templates != old.spec.pod_group_templates {
+            errors.immutable("podGroupTemplates");
         }
     }
 }
@@ -252,5 +246,17 @@ mod tests {
         for (spec, expected) in cases {
             assert_eq!(messages(spec.clone()), expected, "{spec}");
         }
+    }
+    #[test]
+    fn errors_of_changed_fields_have_no_value() {
+        let old = Workload::default();
+        let mut new = old.clone();
+        new.spec.controller_ref = Some(TypedLocalObjectReference::default());
+        new.spec.pod_group_templates.push(PodGroupTemplate::default());
+        let mut errors = FieldErrors::default();
+        new.validate_update(&old, &mut errors);
+        let found: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
+        let immutable = |field: &str| format!("spec.{field}: Invalid value: null: field is immutable");
+        assert_eq!(found, [immutable("controllerRef"), immutable("podGroupTemplates")]);
     }
 }

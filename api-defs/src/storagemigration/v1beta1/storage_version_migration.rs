@@ -16,6 +16,7 @@ use planesmith_machinery::{Resource, Struct};
 #[resource(
     group = "storagemigration.k8s.io",
     version = "v1beta1",
+    feature = crate::features::STORAGE_VERSION_MIGRATOR,
     cluster,
     status,
     status_resets("metadata"),

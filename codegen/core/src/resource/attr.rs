@@ -27,6 +27,7 @@ const RESOURCE: Grammar = Grammar {
         "convert",
         "unserved",
         "deprecated",
+        "feature",
         "status",
         "scale",
         "selectable",
@@ -127,6 +128,7 @@ pub(crate) struct ResourceAttrs {
     pub(crate) convert: Option<Span>,
     pub(crate) unserved: Option<Span>,
     pub(crate) deprecated: Option<Spanned<String>>,
+    pub(crate) feature: Option<Path>,
     pub(crate) status: Option<Span>,
     pub(crate) create_only: Option<Span>,
     pub(crate) read_only: Option<Span>,
@@ -218,6 +220,7 @@ impl ResourceAttrs {
     fn serving(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
         match entry.key.as_str() {
             "storage_version" => self.storage_version = entry.path("super::v1::Order", diagnostics),
+            "feature" => self.feature = entry.path("crate::features::ORDERS", diagnostics),
             "scale" => {
                 let nested = entry.nested(&SCALE, diagnostics);
                 self.scale = nested.map(|entries| ScaleAttrs::read(entry.span, &entries, diagnostics));

@@ -70,6 +70,7 @@ pub(super) fn check(
         namespaced: attrs.cluster.is_none(),
         served: attrs.unserved.is_none(),
         deprecated: attrs.deprecated.map(|warning| warning.value),
+        feature: attrs.feature,
         convert: attrs.convert.is_some(),
         storage_version: attrs.storage_version,
         subresources,

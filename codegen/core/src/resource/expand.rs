@@ -85,6 +85,7 @@ fn table(model: &ResourceModel) -> TokenStream {
         quote!(Cluster)
     };
     let deprecated = option(model.deprecated.as_ref().map(str_tokens));
+    let feature = option(model.feature.as_ref().map(|feature| quote!(&#feature)));
     let conversion = conversion(model);
     let subresources = model.subresources.iter().map(subresource);
     let columns = model.columns.iter().map(|declared| column(ident, declared));
@@ -114,6 +115,7 @@ fn table(model: &ResourceModel) -> TokenStream {
             scope: __resource::Scope::#scope,
             served: #served,
             deprecated: #deprecated,
+            feature: #feature,
             conversion: #conversion,
             subresources: __Text(&[#(#subresources),*]),
             selectable: #selectable,

@@ -38,6 +38,8 @@ pub struct ResourceModel {
     pub served: bool,
     /// The deprecation warning; `None` if the version is not deprecated.
     pub deprecated: Option<String>,
+    /// The constant of the feature without which the version is not served, as written.
+    pub feature: Option<Path>,
     /// The Rust type of the storage version, as written; `None` when this is the storage version.
     pub storage_version: Option<Path>,
     /// True if the kind implements `Convert` by hand.

@@ -117,6 +117,7 @@ const _: () = {
         scope: __resource::Scope::Cluster,
         served: false,
         deprecated: ::core::option::Option::Some(__Text("use v1")),
+        feature: ::core::option::Option::Some(&features::ORDERS),
         conversion: ::core::option::Option::Some(__resource::ConversionFacts {
             hub: __resource::erased::facts_of::<super::v1::Order>,
             finish_to_hub: __resource::finish_to_hub::<Order, super::v1::Order>,

@@ -2,6 +2,7 @@
 #[resource(group = "shop.example.com", version = "v1alpha1", kind = "Order", plural = "orders", singular = "order", storage_name = "purchases")]
 #[resource(list = "OrderList", short("ord", "o"), categories("all"), cluster, unserved)]
 #[resource(storage_version = super::v1::Order, convert, deprecated = "use v1")]
+#[resource(feature = features::ORDERS)]
 #[resource(status, scale(spec = "spec.lines", status = "status.lines", selector = "status.selector"))]
 #[resource(subresource = "log", selectable("spec.customer"), name_rule = dns_label_1035, strategy, strategy_extensions)]
 #[resource(generation, create_on_update, conditional_update, returns_deleted, no_delete_collection, status_on_create)]

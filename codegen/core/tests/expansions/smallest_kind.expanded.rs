@@ -99,6 +99,7 @@ const _: () = {
         scope: __resource::Scope::Namespaced,
         served: true,
         deprecated: ::core::option::Option::None,
+        feature: ::core::option::Option::None,
         conversion: ::core::option::Option::None,
         subresources: __Text(&[]),
         selectable: __Text(&[]),

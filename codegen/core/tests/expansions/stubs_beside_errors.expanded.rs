@@ -82,6 +82,7 @@ const _: () = {
         scope: __resource::Scope::Cluster,
         served: false,
         deprecated: ::core::option::Option::None,
+        feature: ::core::option::Option::None,
         conversion: ::core::option::Option::None,
         subresources: __Text(&[]),
         selectable: __Text(&[]),

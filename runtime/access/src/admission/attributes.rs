@@ -11,6 +11,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 
@@ -41,6 +42,9 @@ pub struct Attributes<'a> {
     pub options: Option<&'a dyn Struct>,
     /// The options of a connection, such as a `PodExecOptions`; `None` for other operations.
     pub connection: Option<&'a ConnectOptions>,
+    /// The Scale that replaces the one of the object, as it was sent; `None` for requests that do not change a Scale, and for
+    /// plugins that see what will be stored.
+    pub scale: Option<&'a Scale>,
     /// The time at which the client stops waiting; `None` if it waits without limit.
     pub deadline: Option<Instant>,
     /// Adds a warning to the response.
@@ -68,6 +72,7 @@ impl<'a> Attributes<'a> {
             dry_run: false,
             options: None,
             connection: None,
+            scale: None,
             deadline: None,
             warn: &|_| {},
             annotations: &Annotations::OFF,

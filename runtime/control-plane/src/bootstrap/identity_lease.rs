@@ -1,5 +1,6 @@
 //! The identity leases of servers: each server holds one, and leases that were not renewed are removed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_machinery::micro_time::MicroTime;
@@ -8,6 +9,7 @@ use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
 
 use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
@@ -34,11 +36,10 @@ const LIFETIME: i64 = 3600;
 /// The time between two renewals of the server's lease.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// Renews the server's lease, and deletes those of stopped servers. Empty for a server without leases.
-pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Vec<Hook> {
-    let Some(leases) = ResourceClient::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
-        return Vec::new();
-    };
+/// Returns the hooks that create and renew the server's lease and delete those of crashed servers, and the one that deletes the
+/// server's own at the end. `None` for a server without leases.
+pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Option<([Hook; 2], Hook)> {
+    let leases = ResourceClient::of(stores, loopback, "coordination.k8s.io", "v1", "leases")?;
     let host = own_host();
     let name = lease_name(&host);
     let lease = IdentityLease {
@@ -47,10 +48,18 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
         name,
         host,
         address: announcement.public_address(),
+        is_given_up: Arc::default(),
     };
+    let last = lease.clone();
     let hold = Hook::new(HOOK, move |shutdown| async move {
+        // The lease of an earlier server names an address that nobody may call any more.
+        lease.delete_or_warn().await;
         lease.renew_or_warn().await;
         task::spawn(lease.hold(shutdown));
+        Ok(())
+    });
+    let give_up = Hook::new("stop-kube-apiserver-identity-lease-controller", move |_| async move {
+        last.give_up().await;
         Ok(())
     });
     let collect = Hook::new(
@@ -60,15 +69,18 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
             Ok(())
         },
     );
-    vec![hold, collect]
+    Some(([hold, collect], give_up))
 }
 
+#[derive(Clone)]
 struct IdentityLease {
     leases: ResourceClient,
     name: String,
     holder: String,
     host: String,
     address: String,
+    /// True once the server stops. Locked while the lease is renewed or deleted, so that no renewal restores a deleted lease.
+    is_given_up: Arc<Mutex<bool>>,
 }
 
 impl IdentityLease {
@@ -82,8 +94,25 @@ impl IdentityLease {
     }
 
     async fn renew_or_warn(&self) {
+        let is_given_up = self.is_given_up.lock().await;
+        if *is_given_up {
+            return;
+        }
         if let Err(error) = self.renew().await {
             tracing::warn!(%error, "the server's own lease cannot be renewed");
+        }
+    }
+
+    /// Deletes the lease, and renews it no more.
+    async fn give_up(&self) {
+        let mut is_given_up = self.is_given_up.lock().await;
+        *is_given_up = true;
+        self.delete_or_warn().await;
+    }
+
+    async fn delete_or_warn(&self) {
+        if let Err(error) = self.leases.delete(NAMESPACE, &self.name).await {
+            tracing::warn!(%error, "the server's own lease cannot be deleted");
         }
     }
 

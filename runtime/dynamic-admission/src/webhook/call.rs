@@ -3,7 +3,11 @@
 use std::time::{Duration, Instant};
 
 use planesmith_access::admission::Attributes;
+use planesmith_api_defs::admission::v1::AdmissionRequest;
+use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::go_format::quote;
+use planesmith_machinery::json;
+use planesmith_machinery::raw::RawExtension;
 use planesmith_machinery::status::ApiError;
 use planesmith_server::metrics::WebhookType;
 use serde_json::Value;
@@ -73,8 +77,17 @@ pub(super) async fn call(
     }
     let version = Version::negotiate(&webhook.review_versions)
         .map_err(|why| Failure::call(webhook, 400, format_args!("could not create admission objects: {why}")))?;
-    let uid = Uuid::new_v4().to_string();
-    let (review, body) = Review::new(version, uid, request.document(target), documents);
+    let fields = target.content.struct_facts(attributes);
+    let (new, old) = documents;
+    let (review, body) = Review::new(
+        version,
+        AdmissionRequest {
+            uid: Uuid::new_v4().to_string(),
+            object: written(new, fields),
+            old_object: written(old, fields),
+            ..request.review(target)
+        },
+    );
     let timeout = remaining(attributes).map_or(webhook.timeout, |left| left.min(webhook.timeout));
     let reply = match clients.post(webhook, timeout, body).await {
         Ok(reply) => reply,
@@ -122,4 +135,14 @@ pub(super) async fn call(
         true => Ok(decision),
         false => Err(Failure::Rejection(rejection(&webhook.name, decision.status.as_ref()))),
     }
+}
+
+/// Returns the document of an object as the object is written whose type has `fields`; without a type, members are sorted.
+fn written(document: &Value, fields: Option<&StructFacts>) -> RawExtension {
+    let mut json = Vec::with_capacity(512);
+    match fields {
+        Some(fields) => json::encode_ordered(document, fields, &mut json),
+        None => json::encode_value(document, &mut json),
+    }
+    RawExtension::from_compact(json)
 }

@@ -193,7 +193,7 @@ impl Round<'_> {
                 let scheme = &self.plugin.sources.scheme;
                 other_version(&patched, facts, scheme).map_err(Failure::Server)?
             }
-            Content::Scale | Content::AsSent => None,
+            Content::Scale | Content::Posted(_) | Content::Options => None,
         };
         let replaced = match other {
             Some(version) => object.replace_with_other(target, &version, patched),

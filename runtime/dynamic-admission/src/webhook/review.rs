@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use planesmith_api_defs::admission::v1::{AdmissionResponse, AdmissionReview};
+use planesmith_api_defs::admission::v1::{AdmissionRequest, AdmissionResponse, AdmissionReview};
+use planesmith_api_defs::admission::v1beta1;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{Status, TypeMeta};
 use planesmith_machinery::scheme::not_registered;
 use planesmith_server::metrics::WebhookType::{self, Mutating, Validating};
-use serde_json::{Map, Value, json};
 
 const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
 
@@ -86,20 +86,28 @@ impl Version {
 }
 
 impl Review {
-    /// Returns the review `uid` of a request, whose `members` are those that do not depend on the objects, and the request in
-    /// JSON.
-    pub(super) fn new(
-        version: Version,
-        uid: String,
-        mut members: Map<String, Value>,
-        (new, old): (&Value, &Value),
-    ) -> (Self, Vec<u8>) {
-        members.insert("uid".to_owned(), Value::from(uid.as_str()));
-        members.insert("object".to_owned(), new.clone());
-        members.insert("oldObject".to_owned(), old.clone());
-        let review = json!({"kind": KIND, "apiVersion": version.name().1, "request": members});
+    /// Returns the review of `request`, and its text.
+    pub(super) fn new(version: Version, request: AdmissionRequest) -> (Self, Vec<u8>) {
+        let uid = request.uid.clone();
         let mut body = Vec::with_capacity(1024);
-        json::encode_value(&review, &mut body);
+        let request = Some(request);
+        match version {
+            Version::V1 => json::encode(
+                &AdmissionReview {
+                    request,
+                    response: None,
+                },
+                &mut body,
+            ),
+            Version::V1Beta1 => json::encode(
+                &v1beta1::AdmissionReview {
+                    request,
+                    response: None,
+                },
+                &mut body,
+            ),
+        }
+        body.push(b'\n');
         (Self { version, uid }, body)
     }
 
@@ -215,10 +223,21 @@ fn decision_of(response: AdmissionResponse) -> Decision {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::raw::RawExtension;
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn new_review(version: Version) -> (Review, Vec<u8>) {
-        Review::new(version, "u".to_owned(), Map::new(), (&json!({"a": 1}), &Value::Null))
+        let request = AdmissionRequest {
+            uid: "u".to_owned(),
+            name: "n".to_owned(),
+            operation: "CREATE".to_owned(),
+            object: RawExtension::from_compact(br#"{"kind":"K","a":1}"#.to_vec()),
+            dry_run: Some(false),
+            ..AdmissionRequest::default()
+        };
+        Review::new(version, request)
     }
 
     fn review(version: Version) -> Review {
@@ -238,11 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn the_request_has_both_objects() {
-        let body: Value = serde_json::from_slice(&new_review(Version::V1Beta1).1).unwrap();
-        let expected = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1",
-            "request": {"uid": "u", "object": {"a": 1}, "oldObject": null}});
-        assert_eq!(body, expected);
+    fn reviews_are_written_in_the_order_of_their_fields_on_a_line() {
+        let (_, body) = new_review(Version::V1Beta1);
+        let kind = r#"{"group":"","version":"","kind":""}"#;
+        let resource = r#"{"group":"","version":"","resource":""}"#;
+        let expected = format!(
+            r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","request":{{"uid":"u","kind":{kind},"resource":{resource},"name":"n","operation":"CREATE","userInfo":{{}},"object":{{"kind":"K","a":1}},"oldObject":null,"dryRun":false,"options":null}}}}"#
+        );
+        assert_eq!(String::from_utf8(body).unwrap(), expected + "\n");
     }
 
     #[test]

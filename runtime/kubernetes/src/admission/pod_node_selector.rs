@@ -8,6 +8,7 @@ use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects,
 use planesmith_api_defs::core::v1::{Namespace, Pod};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::{go_format, names};
 
 /// The annotation of a namespace with the node selector of its pods.
 const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
@@ -82,14 +83,34 @@ impl PodNodeSelector {
     }
 }
 
-/// Labels written as `a=1,b=2`.
+/// Parses labels that are written as `a=1,b=2`. Keys and values must be valid ones of labels.
 fn parse(text: &str) -> ApiResult<Labels> {
-    let terms = text.split(',').map(str::trim).filter(|_| !text.is_empty());
-    let labels = terms.map(|term| match term.split_once('=') {
-        Some((key, value)) => Ok((key.trim().to_owned(), value.trim_start_matches('=').trim().to_owned())),
-        None => Err(ApiError::unnamed(500, format!("invalid selector: [{term}]"))),
+    let terms = text.split(',').filter(|_| !text.is_empty());
+    let labels = terms.map(|term| {
+        let parts: Vec<&str> = term.split('=').collect();
+        let [key, value] = parts.as_slice() else {
+            let message = format!("invalid selector: {}", go_format::slice(&parts));
+            return Err(ApiError::unnamed(500, message));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        check("<nil>", key, &names::qualified_name(key))?;
+        check(&format!("[{key}]"), value, &names::label_value(value))?;
+        Ok((key.to_owned(), value.to_owned()))
     });
     labels.collect()
+}
+
+/// Refuses `text` at `path` for its `problems`.
+fn check(path: &str, text: &str, problems: &[String]) -> ApiResult<()> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{path}: Invalid value: {}: {}",
+        go_format::quote(text),
+        problems.join("; ")
+    );
+    Err(ApiError::unnamed(500, message))
 }
 
 impl Plugin for PodNodeSelector {
@@ -145,5 +166,24 @@ mod tests {
             refused.ends_with("labels conflict with its namespace whitelist"),
             "{refused}"
         );
+    }
+    #[test]
+    fn selectors_of_namespaces_consist_of_valid_labels() {
+        let written = created(" env = test ,disk=", json!({})).unwrap_err();
+        assert!(
+            written.ends_with("labels conflict with its namespace whitelist"),
+            "{written}"
+        );
+        for (annotation, expected) in [
+            ("a=b=c", "invalid selector: [a b c]"),
+            ("env==test", "invalid selector: [env  test]"),
+            ("env=test,", "invalid selector: []"),
+            ("env", "invalid selector: [env]"),
+            ("-x=1", "<nil>: Invalid value: \"-x\": name part must consist of"),
+            ("env=a b", "[env]: Invalid value: \"a b\": a valid label must be"),
+        ] {
+            let refused = created(annotation, json!({})).unwrap_err();
+            assert!(refused.starts_with(expected), "{annotation}: {refused}");
+        }
     }
 }

@@ -14,18 +14,18 @@ use serde_json::Value;
 
 /// A lister of a few objects.
 #[derive(Default)]
-pub(super) struct Few {
+pub(crate) struct Few {
     objects: Vec<Arc<dyn Object>>,
 }
 
 impl Few {
     /// Adds an object, written as JSON.
-    pub(super) fn with<R: Resource>(mut self, value: Value) -> Self {
+    pub(crate) fn with<R: Resource>(mut self, value: Value) -> Self {
         self.objects.push(Arc::new(object::<R>(value)));
         self
     }
 
-    pub(super) fn lister(self) -> Arc<dyn Lister> {
+    pub(crate) fn lister(self) -> Arc<dyn Lister> {
         Arc::new(self)
     }
 }
@@ -47,7 +47,7 @@ impl Lister for Few {
 
 /// An object of a kind, written as JSON.
 #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
-pub(super) fn object<R: Resource>(value: Value) -> R {
+pub(crate) fn object<R: Resource>(value: Value) -> R {
     let mut object = R::default();
     json::decode(value.to_string().as_bytes(), &mut object, Strictness::Strict).expect("a well-formed object");
     object

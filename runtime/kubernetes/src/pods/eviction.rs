@@ -7,6 +7,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Pod, PodCondition};
 use planesmith_api_defs::policy::v1::{Eviction, PodDisruptionBudget};
+use planesmith_machinery::go_format;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::meta::{Condition, DeleteOptions, Preconditions};
 use planesmith_machinery::object::{Object, Resource};
@@ -247,14 +248,28 @@ impl Subresource for Evictions {
                 ));
             }
             let mut options = eviction.delete_options.clone().unwrap_or_default();
-            if dry_run && options.dry_run.is_empty() {
-                options.dry_run = vec!["All".to_owned()];
+            if dry_run {
+                require_dry_run(&mut options)?;
             }
             submission.admit().await?;
             self.evict(&endpoint, call, &options, now).await?;
             Ok(submission.done())
         })
     }
+}
+
+/// Makes the deletion a dry run, as the request is one. Options that say it in another way are refused.
+fn require_dry_run(options: &mut DeleteOptions) -> ApiResult<()> {
+    let requested = ["All"];
+    if options.dry_run.is_empty() {
+        options.dry_run = requested.map(str::to_owned).to_vec();
+    }
+    if options.dry_run == requested {
+        return Ok(());
+    }
+    let (requested, sent) = (go_format::slice(&requested), go_format::slice(&options.dry_run));
+    let message = format!("Non-matching dry-run options in request and content: {requested} and {sent}");
+    Err(ApiError::unnamed(500, message))
 }
 
 fn uid_of(options: &DeleteOptions) -> Option<&str> {
@@ -350,4 +365,29 @@ fn refused(retry_after_seconds: i32, why: String) -> ApiError {
         message: why,
         field: String::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_a_dry_run_may_repeat_it_and_say_nothing_else() {
+        let required = |sent: &[&str]| {
+            let mut options = DeleteOptions {
+                dry_run: sent.iter().map(|&value| value.to_owned()).collect(),
+                ..DeleteOptions::default()
+            };
+            require_dry_run(&mut options).map(|()| options.dry_run)
+        };
+        for sent in [&[][..], &["All"]] {
+            assert_eq!(required(sent).unwrap(), ["All"]);
+        }
+        let refused = required(&["x"]).unwrap_err();
+        assert_eq!(
+            refused.message(),
+            "Non-matching dry-run options in request and content: [All] and [x]"
+        );
+        assert_eq!((refused.code(), refused.reason()), (500, None));
+    }
 }

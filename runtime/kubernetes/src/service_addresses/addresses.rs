@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::node_ports::NodePorts;
-use super::pool::Pool;
+use super::pool::{self, Pool};
 use super::readings::Readings;
 use super::stored_ports::StoredPorts;
 
@@ -161,14 +161,14 @@ impl Addresses {
         taken
     }
 
-    /// Allocates any address of a family for a service; a dry run invents it.
+    /// Allocates any address of a family for a service; a dry run invents it. No range in use is preferred.
     pub(super) async fn take_any(
         &self,
         family: Family,
         service: &Service,
         dry_run: bool,
     ) -> Result<AllocatedAddress, AddressError> {
-        let pools = self.pools(family);
+        let pools = pool::in_random_order(self.pools(family));
         if dry_run {
             let invented = pools
                 .first()

@@ -65,6 +65,12 @@ impl Pool {
     }
 }
 
+/// Returns `pools` in the order in which they are tried for a service that names no address.
+pub(super) fn in_random_order(mut pools: Vec<Pool>) -> Vec<Pool> {
+    fastrand::shuffle(&mut pools);
+    pools
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -115,5 +121,13 @@ mod tests {
         assert_eq!(Pool::new(parse_range("10.0.0.0/31").unwrap().1), None);
         assert_eq!(Pool::new(parse_range("10.0.0.0/32").unwrap().1), None);
         assert!(Pool::new(parse_range("::/0").unwrap().1).is_some());
+    }
+
+    #[test]
+    fn no_pool_is_preferred() {
+        let pools = ["10.0.0.0/16", "10.77.0.0/28"].map(pool);
+        for pool in pools {
+            assert!((0..200).any(|_| in_random_order(pools.to_vec())[0] == pool), "{pool:?}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiResult;
@@ -10,10 +11,11 @@ use planesmith_machinery::status::ApiResult;
 use super::Call;
 use crate::stores::Stores;
 
-/// A check of every write of a kind, in all of its versions: of creates, updates, patches and applies. It runs after the mutating
-/// plugins and before the object is validated, as checks in the storage of kube-apiserver do.
+/// Checks of every write of a kind, in all of its versions: of creates, updates, patches and applies. Objects are in the storage
+/// version.
 pub trait WriteCheck: Send + Sync {
-    /// Checks the object of a write, in the storage version; `old` is the object that it replaces, `None` for a create.
+    /// Checks the object of a write; `old` is the object that it replaces, `None` for a create. Runs after the mutating plugins and
+    /// before the object is validated, as checks in the storage of kube-apiserver do.
     ///
     /// # Errors
     ///
@@ -24,6 +26,15 @@ pub trait WriteCheck: Send + Sync {
         new: &'a dyn Object,
         old: Option<&'a dyn Object>,
     ) -> BoxFuture<'a, ApiResult<()>>;
+
+    /// Returns errors in fields of the object, for rules about other objects. They come before those of the strategy of the kind,
+    /// to which such rules belong in kube-apiserver.
+    fn field_errors<'a>(
+        &'a self,
+        call: &'a Call,
+        new: &'a dyn Object,
+        old: Option<&'a dyn Object>,
+    ) -> BoxFuture<'a, FieldErrors>;
 }
 
 impl Stores {

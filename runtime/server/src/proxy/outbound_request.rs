@@ -1,18 +1,24 @@
 //! Requests of the server itself.
 
+use std::io::Read as _;
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use flate2::read::GzDecoder;
 use futures_util::future::BoxFuture;
-use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 
 use super::{Link, LinkError, Target};
+use crate::offload::block_in_place;
 
 /// Maximum size of a response, in bytes.
 const LIMIT: usize = 64 << 20;
+
+/// The content encoding of compressed responses.
+const GZIP: &str = "gzip";
 
 /// A request of the server itself.
 #[derive(Clone, Debug)]
@@ -76,7 +82,7 @@ impl OutboundRequest {
         }
     }
 
-    /// Sends the request to `target` and waits for the complete response.
+    /// Sends the request to `target` and waits for the complete response, which the target may compress.
     ///
     /// # Errors
     ///
@@ -98,17 +104,71 @@ impl OutboundRequest {
         let host = self.host.unwrap_or_else(|| target.authority());
         let host = HeaderValue::try_from(host).map_err(|_| LinkError::Address)?;
         request.headers_mut().insert(HOST, host);
+        request
+            .headers_mut()
+            .insert(ACCEPT_ENCODING, HeaderValue::from_static(GZIP));
         let response = async {
             let response = link.send(target, request).await?;
             let (head, body) = response.into_parts();
             let body = Limited::new(body, self.response_limit).collect().await;
-            Ok(BufferedResponse {
+            let response = BufferedResponse {
                 status: head.status,
                 headers: head.headers,
                 body: body.map_err(|_| LinkError::Cut)?.to_bytes(),
-            })
+            };
+            response.unpacked(self.response_limit)
         };
         let response = tokio::time::timeout(timeout, response).await;
         response.unwrap_or(Err(LinkError::Late))
+    }
+}
+
+impl BufferedResponse {
+    /// Returns the response without compression, of at most `limit` bytes.
+    fn unpacked(mut self, limit: usize) -> Result<Self, LinkError> {
+        if self.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding != GZIP) {
+            return Ok(self);
+        }
+        let mut plain = Vec::new();
+        let unpack = || GzDecoder::new(&self.body[..]).take(limit as u64 + 1).read_to_end(&mut plain);
+        let unpacked = block_in_place(unpack).map_err(|_| LinkError::Cut)?;
+        if unpacked > limit {
+            return Err(LinkError::Cut);
+        }
+        for header in [CONTENT_ENCODING, CONTENT_LENGTH] {
+            self.headers.remove(header);
+        }
+        self.body = plain.into();
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn response(coding: &'static str, body: Vec<u8>) -> BufferedResponse {
+        BufferedResponse {
+            status: StatusCode::OK,
+            headers: HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(coding))]),
+            body: body.into(),
+        }
+    }
+
+    #[test]
+    fn compressed_responses_are_read_up_to_the_limit() {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(&[b'a'; 1000]).unwrap();
+        let packed = packer.finish().unwrap();
+        let plain = response("gzip", packed.clone()).unpacked(1000).unwrap();
+        assert_eq!((plain.body.len(), plain.headers.len()), (1000, 0));
+        assert!(matches!(response("gzip", packed).unpacked(999), Err(LinkError::Cut)));
+        assert!(matches!(response("gzip", b"plain".to_vec()).unpacked(999), Err(LinkError::Cut)));
+        assert_eq!(response("br", b"other".to_vec()).unpacked(999).unwrap().body, "other");
     }
 }

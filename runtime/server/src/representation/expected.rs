@@ -14,6 +14,8 @@ pub(crate) struct Expected<'f> {
     pub(crate) group: &'f str,
     pub(crate) api_version: &'f str,
     pub(crate) kind: &'f str,
+    /// Further versions of the kind that the Go scheme has, and this server does not.
+    pub(crate) former_versions: &'static [&'static str],
     /// The Go scheme that has the kind, for messages.
     pub(crate) scheme: &'static str,
     /// The representation of the objects.
@@ -30,6 +32,7 @@ impl<'f> From<&'f ResourceFacts> for Expected<'f> {
             group: &facts.group,
             api_version: &facts.api_version,
             kind: &facts.kind,
+            former_versions: &[],
             scheme: facts.hub().extensions.scheme_name,
             representation: super::of(facts),
             hooks: facts.extensions.hooks,

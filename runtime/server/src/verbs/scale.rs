@@ -29,6 +29,7 @@ pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
     api_version: "autoscaling/v1",
     kind: "Scale",
+    former_versions: &["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"],
     scheme: Extensions::NONE.scheme_name,
     representation: &Declared,
     hooks: Extensions::NONE.hooks,
@@ -63,9 +64,13 @@ impl Endpoint {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
-        let expected = Expected {
-            unknown: self.representation().unreadable_scale(),
-            ..EXPECTED
+        let expected = match self.representation().unreadable_scale() {
+            Some(unknown) => Expected {
+                former_versions: &[],
+                unknown: Some(unknown),
+                ..EXPECTED
+            },
+            None => EXPECTED,
         };
         let decoder = Decoder::new(self, call, expected, &options);
         let mut scale = Scale::default();
@@ -211,9 +216,8 @@ pub fn set_replicas(object: &mut dyn Object, facts: &ScaleFacts, replicas: i32) 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are
 /// ignored.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Defaulted> {
-    let wanted = scale.spec.replicas;
     representation::of(live.resource()).check_new_scale(scale, live, facts)?;
-    Defaulted::with_replicas(live, facts, wanted, &scale.metadata.resource_version)
+    Defaulted::with_replicas(live, scale, facts)
 }
 
 /// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use planesmith_machinery::object::Object;
+use planesmith_machinery::scale::v1::Scale;
 use planesmith_store::Entry;
 
 use super::Part;
@@ -12,6 +13,8 @@ pub(super) struct Candidate<P> {
     pub(super) object: Box<dyn Object>,
     /// Size of the object in JSON, in bytes; an estimate.
     pub(super) size: usize,
+    /// The Scale through which the write comes, as it was sent; `None` for other writes.
+    pub(super) scale: Option<Box<Scale>>,
     pub(super) purpose: P,
 }
 

@@ -235,6 +235,7 @@ mod tests {
             group: "ex.com",
             api_version: "ex.com/v1",
             kind: "Foo",
+            former_versions: &[],
             scheme: Extensions::NONE.scheme_name,
             representation: &crate::representation::Custom,
             hooks: Extensions::NONE.hooks,

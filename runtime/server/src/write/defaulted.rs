@@ -4,6 +4,7 @@ use planesmith_machinery::defaulting;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ScaleFacts, Scope};
+use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::fields::Set;
 
@@ -17,6 +18,8 @@ pub(crate) struct Defaulted {
     object: Box<dyn Object>,
     /// Fields that a patch sets to empty.
     sent_empty: Set<'static>,
+    /// The Scale through which the write comes.
+    scale: Option<Box<Scale>>,
 }
 
 impl Decoded {
@@ -63,25 +66,27 @@ impl Defaulted {
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
-        Ok(Self { object, sent_empty })
+        Ok(Self {
+            sent_empty,
+            ..Self::new(object)
+        })
     }
 
-    /// Returns a copy of `live`, which has its defaults, with another number of replicas; `resource_version` is that of the
-    /// state that the client means, or empty.
+    /// Returns a copy of `live`, which has its defaults, with the number of replicas of `scale` at the path in `facts`, for the state
+    /// that the Scale means.
     ///
     /// # Errors
     ///
     /// 500 when an object of a custom kind has another type where the Scale has a number or a text.
-    pub(crate) fn with_replicas(
-        live: &dyn Object,
-        scale: &ScaleFacts,
-        replicas: i32,
-        resource_version: &str,
-    ) -> ApiResult<Self> {
+    pub(crate) fn with_replicas(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Self> {
         let mut object = live.boxed();
+        let resource_version = &scale.metadata.resource_version;
         resource_version.clone_into(&mut object.meta_mut().resource_version);
-        representation::of(live.resource()).set_replicas(&mut *object, scale, replicas)?;
-        Ok(Self::new(object))
+        representation::of(live.resource()).set_replicas(&mut *object, facts, scale.spec.replicas)?;
+        Ok(Self {
+            scale: Some(Box::new(scale.clone())),
+            ..Self::new(object)
+        })
     }
 
     /// The same object with its final managed fields.
@@ -91,8 +96,11 @@ impl Defaulted {
     }
 
     fn new(object: Box<dyn Object>) -> Self {
-        let sent_empty = Set::new();
-        Self { object, sent_empty }
+        Self {
+            object,
+            sent_empty: Set::new(),
+            scale: None,
+        }
     }
 
     /// The object.
@@ -111,9 +119,9 @@ impl Defaulted {
         self
     }
 
-    /// The object, and the fields that a patch sets to empty.
-    pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>) {
-        (self.object, self.sent_empty)
+    /// The object, the fields that a patch sets to empty, and the Scale through which the write comes.
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>, Option<Box<Scale>>) {
+        (self.object, self.sent_empty, self.scale)
     }
 
     /// The same object, to be created because the one in the path does not exist.

@@ -25,7 +25,9 @@ impl<P: Purpose> Working<P> {
     /// The error of the first plugin that refuses, or of the check.
     pub(crate) async fn mutate(self, write: &Write<'_>) -> ApiResult<Mutated<P>> {
         let mut candidate = self.into_candidate();
-        let Candidate { object, purpose, .. } = &mut candidate;
+        let Candidate {
+            object, scale, purpose, ..
+        } = &mut candidate;
         let old = purpose.old();
         let operation = old.map_or(Operation::Create, |_| Operation::Update);
         let chain = write.endpoint.stores().admission();
@@ -40,6 +42,7 @@ impl<P: Purpose> Working<P> {
             let managers = OnceLock::new();
             let attributes = Attributes {
                 managers: Some(&managers),
+                scale: scale.as_deref(),
                 ..write.attributes(operation, &name, &warn)
             };
             let mutate = chain.mutate(&attributes, &mut objects);
@@ -84,8 +87,12 @@ impl Mutated<New> {
     pub(super) async fn copy(&self, write: &Write<'_>) -> Self {
         let size = self.0.size;
         let object = write.in_turn(size, || self.0.object.clone()).await;
-        let purpose = New;
-        Self(Candidate { object, size, purpose })
+        Self(Candidate {
+            object,
+            size,
+            scale: None,
+            purpose: New,
+        })
     }
 
     /// The object, for kinds that are answered and not stored.

@@ -22,6 +22,7 @@ impl<P> Admitted<P> {
             mut object,
             size,
             purpose,
+            ..
         } = self.into_candidate();
         let (kind, representation) = (write.endpoint.kind(), write.endpoint.representation());
         let hub = kind.hub();
@@ -33,7 +34,12 @@ impl<P> Admitted<P> {
                 .in_turn(size, || complete(&mut *object, write.environment()))
                 .await;
         }
-        Ok(Storable(Candidate { object, size, purpose }))
+        Ok(Storable(Candidate {
+            object,
+            size,
+            scale: None,
+            purpose,
+        }))
     }
 }
 

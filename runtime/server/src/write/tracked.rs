@@ -17,12 +17,16 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, sent_empty) = self.into_parts();
+        let (mut object, sent_empty, scale) = self.into_parts();
         let size = write.size;
         let work = || write.track(None, &mut *object, &sent_empty);
         write.in_turn_or_converting(size, work).await;
-        let purpose = New;
-        Tracked(Candidate { object, size, purpose })
+        Tracked(Candidate {
+            object,
+            size,
+            scale,
+            purpose: New,
+        })
     }
 
     /// Updates the managed fields of a changed object, like [`Self::track_new`]. `live` is the old object, in the same
@@ -33,11 +37,16 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
-        let (mut object, sent_empty) = self.into_parts();
+        let (mut object, sent_empty, scale) = self.into_parts();
         let size = purpose.size;
         let work = || write.track(Some(live), &mut *object, &sent_empty);
         write.in_turn_or_converting(size, work).await;
-        Tracked(Candidate { object, size, purpose })
+        Tracked(Candidate {
+            object,
+            size,
+            scale,
+            purpose,
+        })
     }
 }
 

@@ -32,6 +32,7 @@ impl Reserved<New> {
             validation::check_create_as_sent(&**object, sent, &context)
         };
         let errors = write.check_in_turn(*size, check).await?;
+        let errors = write.with_foreign_errors(errors, &**object, None).await;
         write.refuse_invalid(&**object, &errors)?;
         write.pass_on(object.resource().strategy.warnings_on_create(&**object));
         Ok(Validated(candidate))
@@ -63,7 +64,8 @@ impl<'s> Reserved<Existing<'s>> {
                 }
             }
         };
-        let mut errors = write.check_in_turn(size, check).await?;
+        let errors = write.check_in_turn(size, check).await?;
+        let mut errors = write.with_foreign_errors(errors, new, Some(old)).await;
         write.pass_on(errors.take_tolerated());
         write.refuse_invalid(new, &errors)?;
         let strategy = new.resource().strategy;
@@ -96,6 +98,21 @@ impl Write<'_> {
         let by_expressions = self.endpoint.representation().check_cost(kind, size);
         let cost = Cost::of_json(size) + Cost::of_nanos(by_expressions);
         self.endpoint.run(self.call, size, cost, check).await
+    }
+
+    /// Returns `errors` after those of rules about other objects.
+    async fn with_foreign_errors(
+        &self,
+        errors: FieldErrors,
+        new: &dyn Object,
+        old: Option<&dyn Object>,
+    ) -> FieldErrors {
+        let Some(check) = self.endpoint.write_check() else {
+            return errors;
+        };
+        let mut all = check.field_errors(self.call, new, old).await;
+        all.append(errors);
+        all
     }
 
     /// Refuses an object with validation errors.

@@ -75,6 +75,12 @@ async fn bodies_that_are_no_such_object_are_refused_in_words() {
                 .to_owned(),
         ),
         (
+            r#"{"apiVersion":"v1","kind":"Status","status":{}}"#,
+            "Status in version \"v1\" cannot be handled as a Note: json: cannot unmarshal object into Go struct field \
+             Status.status of type string"
+                .to_owned(),
+        ),
+        (
             r#"{"apiVersion":"v7","kind":"Note"}"#,
             "Note in version \"v7\" cannot be handled as a Note: no kind \"Note\" is registered for version \"v7\" in \
              scheme \"pkg/api/legacyscheme/scheme.go:30\""

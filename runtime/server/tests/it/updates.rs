@@ -203,6 +203,30 @@ async fn an_object_refused_for_its_keys_is_not_stored() {
 }
 
 #[tokio::test]
+async fn a_scale_of_a_former_version_is_not_of_the_expected_one() {
+    let server = Server::with_places().await;
+    server
+        .create(SHELVES, r#"{"metadata":{"name":"s"},"spec":{"size":1}}"#)
+        .await;
+    for (version, message) in [
+        (
+            "apps/v1beta1",
+            "the API version in the data (apps/v1beta1) does not match the expected API version (autoscaling/v1)",
+        ),
+        (
+            "apps/v1",
+            "Scale in version \"v1\" cannot be handled as a Scale: no kind \"Scale\" is registered for version \"apps/v1\" in \
+             scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+        ),
+    ] {
+        let scale =
+            format!(r#"{{"apiVersion":"{version}","kind":"Scale","metadata":{{"name":"s"}},"spec":{{"replicas":2}}}}"#);
+        let refused = server.put(&format!("{SHELVES}/s/scale"), &scale).await;
+        assert_eq!(refused.refusal(), (400, message.to_owned()), "{version}");
+    }
+}
+
+#[tokio::test]
 async fn an_update_that_would_create_is_not_about_an_object_with_an_identity() {
     let server = Server::with_places().await;
     let path = "/api/v1/sites/new";

@@ -52,6 +52,17 @@ fn qualified_names_have_an_optional_prefix() {
 }
 
 #[test]
+fn caseless_names_have_letters_of_either_case() {
+    assert!(long_name_caseless("GPU.Example.com").is_empty());
+    let complaint = &long_name_caseless("-")[0];
+    assert!(
+        complaint.starts_with("an RFC 1123 subdomain must consist of alphanumeric characters, ")
+            && complaint.contains("(e.g. 'Example.com', "),
+        "{complaint}"
+    );
+}
+
+#[test]
 fn label_values_may_be_empty() {
     assert!(label_value("").is_empty());
     assert!(label_value("a.B_c-1").is_empty());

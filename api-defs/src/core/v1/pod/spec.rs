@@ -182,7 +182,11 @@ impl PodSchedulingGroup {
     /// Reports a missing or malformed name of the group.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         match &self.pod_group_name {
-            None => errors.invalid("", "", "must specify one of: `podGroupName`"),
+            None => errors.invalid(
+                "podGroupName",
+                serde_json::Value::Null,
+                "must specify one of: `podGroupName`",
+            ),
             Some(name) => {
                 for problem in names::dns_subdomain(name) {
                     errors.invalid("podGroupName", name, problem);

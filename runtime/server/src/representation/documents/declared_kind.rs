@@ -3,10 +3,11 @@
 use planesmith_dynamic::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{DecodeError, Strictness};
-use planesmith_machinery::meta::TypeMeta;
+use planesmith_machinery::meta::{self, TypeMeta};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::{Scheme, not_registered};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::Struct;
 use serde_json::Value as Tree;
 
 use super::PatchedVersion;
@@ -106,14 +107,20 @@ fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &
     }
     let is_near = |other: &&ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
     let known = scheme.object_kind(api_version, kind).filter(is_near);
+    let is_options = is_of_machinery(&sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
+    let zero: Option<Box<dyn Struct>> = match known {
+        Some(known) => Some(known.zero()),
+        None => is_options.then(|| of_machinery(kind)).flatten(),
+    };
     // It is decoded as its own kind before that is compared with the expected one.
-    if let Some(known) = known.filter(|_| !json.is_empty())
+    if let Some(mut own) = zero.filter(|_| !json.is_empty())
         && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
-            custom::decode(json, &mut *known.zero(), Strictness::Lenient)
+            custom::decode(json, &mut *own, Strictness::Lenient)
     {
         return Err(Mismatch::Kind(sent, why));
     }
-    if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
+    let is_former = expected.kind == kind && expected.former_versions.contains(&api_version.as_str());
+    if is_former || known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
         return Err(ApiError::version_mismatch(api_version, expected.api_version).into());
     }
     let listed = kind.strip_suffix("List");
@@ -122,13 +129,30 @@ fn check_complete(sent: TypeMeta, json: &[u8], expected: Expected<'_>, scheme: &
             .object_kind(api_version, kind)
             .is_some_and(|listed| is_near(&listed))
     }) || (api_version == "v1" && kind == "List");
-    let is_options = is_of_machinery(&sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
     let why = if known.is_some() || is_list || is_options {
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        let wanted = internal_type(expected.group, expected.kind);
+        // A kind that moved to another group has its internal type in the group in which it is stored.
+        let hub = scheme
+            .object_kind(expected.api_version, expected.kind)
+            .map(ResourceFacts::hub);
+        let wanted = internal_type(hub.as_ref().map_or(expected.group, |hub| &hub.group), expected.kind);
         format!("converting ({version}.{kind}) to ({wanted}): unknown conversion")
     } else {
         not_registered(kind, api_version, expected.scheme)
     };
     Err(Mismatch::Kind(sent, why))
+}
+
+/// Returns a zero object of a kind that is known beside those of a scheme; `None` for kinds that have no type here.
+fn of_machinery(kind: &str) -> Option<Box<dyn Struct>> {
+    Some(match kind {
+        "Status" => Box::new(meta::Status::default()),
+        "CreateOptions" => Box::new(meta::CreateOptions::default()),
+        "DeleteOptions" => Box::new(meta::DeleteOptions::default()),
+        "GetOptions" => Box::new(meta::GetOptions::default()),
+        "ListOptions" => Box::new(meta::ListOptions::default()),
+        "PatchOptions" => Box::new(meta::PatchOptions::default()),
+        "UpdateOptions" => Box::new(meta::UpdateOptions::default()),
+        _ => return None,
+    })
 }

@@ -5,11 +5,22 @@ use planesmith_machinery::strategy::{Context, Strategy as _};
 use serde_json::{Value, json};
 
 use super::{found, found_with, pod};
+use crate::core::v1::PodSchedulingGroup;
 use crate::features::PRIVILEGED_CONTAINERS;
 
 fn complaints(spec: Value) -> String {
     let pod = pod(spec);
     found(|errors| pod.validate(errors))
+}
+
+#[test]
+fn the_scheduling_group_is_named() {
+    let mut pod = pod(json!({}));
+    pod.spec.scheduling_group = Some(PodSchedulingGroup::default());
+    assert_eq!(
+        found(|errors| pod.validate(errors)),
+        "spec.schedulingGroup.podGroupName: Invalid value: null: must specify one of: `podGroupName`"
+    );
 }
 
 #[test]
