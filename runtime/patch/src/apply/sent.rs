@@ -70,11 +70,7 @@ impl Sent {
     /// Returns the name of the document for errors: its namespace, name and kind.
     #[must_use]
     pub fn subject(&self) -> String {
-        let metadata = |name: &str| {
-            let value = self.document.get("metadata").and_then(|metadata| metadata.get(name));
-            value.and_then(Value::as_str).unwrap_or_default()
-        };
-        format!("{}/{}; {}", metadata("namespace"), metadata("name"), self.kind())
+        subject(&self.document)
     }
 
     /// The findings of strict reading: each duplicate key, as the text of a warning.
@@ -95,17 +91,39 @@ impl Sent {
     }
 
     fn text(&self, field: &str) -> &str {
-        self.document.get(field).and_then(Value::as_str).unwrap_or_default()
+        text(&self.document, field)
     }
 
     /// Returns version and kind for errors, e.g. `apps/v1, Kind=Deployment`.
     #[must_use]
     pub fn kind(&self) -> String {
-        match GroupVersion::parse(self.text("apiVersion")) {
-            Ok(version) => format!("{}/{}, Kind={}", version.group, version.version, self.text("kind")),
-            Err(_) => "/, Kind=".to_owned(),
-        }
+        kind(&self.document)
     }
+}
+
+/// Returns the name of an object for errors: its namespace, name and kind.
+pub(super) fn subject(document: &Value) -> String {
+    let metadata = |name: &str| {
+        let metadata = document.get("metadata");
+        metadata.map_or("", |metadata| text(metadata, name))
+    };
+    format!("{}/{}; {}", metadata("namespace"), metadata("name"), kind(document))
+}
+
+fn kind(document: &Value) -> String {
+    match GroupVersion::parse(text(document, "apiVersion")) {
+        Ok(version) => format!(
+            "{}/{}, Kind={}",
+            version.group,
+            version.version,
+            text(document, "kind")
+        ),
+        Err(_) => "/, Kind=".to_owned(),
+    }
+}
+
+fn text<'d>(object: &'d Value, field: &str) -> &'d str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn is_entry(value: &Value) -> bool {
