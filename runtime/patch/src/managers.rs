@@ -147,16 +147,16 @@ fn known_entries<'a>(
     stored: &'a [ManagedFieldsEntry],
     write: &Tracking<'_>,
 ) -> Entries<'a> {
-    let stored = || Entries::read(stored).unwrap_or_default();
+    let known = || Entries::read(stored).unwrap_or_default();
     if !write.subresource.is_empty() {
-        return stored();
+        return known();
     }
     if is_reset(sent) {
         return Entries::default();
     }
     match Entries::read(sent) {
-        Some(entries) if !entries.is_empty() => entries,
-        _ => stored(),
+        Some(entries) if !entries.is_empty() => entries.rewritten_unless(stored),
+        _ => known(),
     }
 }
 
