@@ -33,7 +33,8 @@
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
 //! its steps in front of [`encoded`] are in [`deletion`]. An object that cannot be read is removed without any of them.
 //!
-//! [`request`] is the running write, which all steps read: the request, its options and its field manager.
+//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`emptied`] is
+//! what a new object does not show of its document, and goes with it until the object is valid.
 
 mod admitted;
 mod attempt;
@@ -45,6 +46,7 @@ mod creation;
 mod decoded;
 mod defaulted;
 mod deletion;
+mod emptied;
 mod encoded;
 mod identified;
 mod mutated;
@@ -69,6 +71,7 @@ pub(crate) use self::committed::Committed;
 pub(crate) use self::decoded::{Decoded, Decoder};
 pub(crate) use self::defaulted::Defaulted;
 pub(crate) use self::deletion::AdmittedDeletion;
+pub(crate) use self::emptied::Emptied;
 pub(crate) use self::encoded::Encoded;
 pub(crate) use self::part::{Part, PartStrategy};
 pub(crate) use self::request::Write;

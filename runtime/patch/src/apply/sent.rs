@@ -1,5 +1,7 @@
 //! The body of an apply request.
 
+use std::sync::Arc;
+
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::ManagedFieldsEntry;
@@ -13,7 +15,7 @@ use planesmith_wire::yaml;
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// The document; an object.
-    pub document: Value,
+    pub document: Arc<Value>,
     duplicates: Vec<String>,
 }
 
@@ -26,7 +28,7 @@ impl Sent {
     pub fn read(body: &[u8]) -> Result<Self, ApiError> {
         if let Some(document) = plain_json(body) {
             return Ok(Self {
-                document,
+                document: Arc::new(document),
                 duplicates: Vec::new(),
             });
         }
@@ -34,7 +36,7 @@ impl Sent {
         let yaml = yaml::to_json(body).map_err(|why| refuse(&format_args!("error converting YAML to JSON: {why}")))?;
         let (document, _) = json::parse_value(&yaml.json, Strictness::Lenient).map_err(|why| refuse(&why))?;
         let document = match document {
-            Value::Object(entries) => Value::Object(entries),
+            document @ Value::Object(_) => document,
             Value::Null => Value::Object(serde_json::Map::new()),
             other => {
                 let kind = json::name_of(&other);
@@ -44,7 +46,7 @@ impl Sent {
             }
         };
         Ok(Self {
-            document,
+            document: Arc::new(document),
             duplicates: yaml.duplicates,
         })
     }

@@ -9,7 +9,6 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::apply::{self, Sent};
-use planesmith_patch::fields::Set;
 use planesmith_patch::managers::ScaleManagers;
 
 use super::scale::{self, scale_of, scaled};
@@ -18,7 +17,7 @@ use crate::negotiation::Output;
 use crate::offload::Cost;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::read_typed;
-use crate::write::{Change, Defaulted, Part, Write};
+use crate::write::{Change, Defaulted, Emptied, Part, Write};
 
 impl Endpoint {
     /// Applies a manager's configuration to a part of an object; a missing object is created.
@@ -51,7 +50,8 @@ impl Endpoint {
             Ok((object, applied.managed_fields))
         };
         let finish = |(object, managed_fields): (Box<dyn Object>, _)| {
-            let defaulted = Defaulted::patched(self, call, object, Set::new())?;
+            let emptied = Emptied::by_configuration(self.representation(), object.facts(), &sent.document);
+            let defaulted = Defaulted::patched(self, call, object, emptied)?;
             Ok(defaulted.with_managed_fields(managed_fields))
         };
         let make = |live: &dyn Object| finish(merge(live)?);

@@ -41,8 +41,7 @@ impl Endpoint {
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
             let decoded = Decoded::read(self, call, self.kind(), &options, &body)?;
-            let write = Write::new(self, call, &options, body.len()).with_sent(&decoded);
-            let write = write.of_part(part);
+            let write = Write::new(self, call, &options, body.len()).of_part(part);
             let defaulted = decoded.default_replacement(&write)?;
             Ok((write, defaulted))
         };

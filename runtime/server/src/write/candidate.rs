@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
 use planesmith_store::Entry;
 
@@ -12,6 +13,8 @@ pub(super) struct Candidate<P> {
     pub(super) object: Box<dyn Object>,
     /// Size of the object in JSON, in bytes; an estimate.
     pub(super) size: usize,
+    /// Empty values in the document of the object, until it is validated.
+    pub(super) sent_empty: SentEmpty,
     pub(super) purpose: P,
 }
 

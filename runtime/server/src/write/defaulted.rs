@@ -5,18 +5,16 @@ use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ScaleFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_patch::fields::Set;
 
 use super::decoded::wipe_system_fields;
-use super::{Decoded, Write, owners};
+use super::{Decoded, Emptied, Write, owners};
 use crate::endpoint::{Call, Endpoint};
 use crate::representation;
 
 /// An object in the version of the endpoint, with the defaults of that version.
 pub(crate) struct Defaulted {
     object: Box<dyn Object>,
-    /// Fields that a patch sets to empty.
-    sent_empty: Set<'static>,
+    emptied: Emptied,
 }
 
 impl Decoded {
@@ -27,10 +25,12 @@ impl Decoded {
     /// 400 when the object has another namespace.
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
+        let emptied = self.emptied(write);
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object))
+        let object = self.object;
+        Ok(Defaulted { object, emptied })
     }
 
     /// Sets the defaults of an object that replaces the one in the path.
@@ -40,11 +40,16 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        let representation = write.endpoint.representation();
+        let (representation, emptied) = (write.endpoint.representation(), self.emptied(write));
         representation.reset_managers(self.object.meta_mut(), &self.json);
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object))
+        let object = self.object;
+        Ok(Defaulted { object, emptied })
+    }
+
+    fn emptied(&self, write: &Write<'_>) -> Emptied {
+        Emptied::by(write.endpoint.representation(), self.object.facts(), &self.json)
     }
 }
 
@@ -59,11 +64,11 @@ impl Defaulted {
         endpoint: &Endpoint,
         call: &Call,
         mut object: Box<dyn Object>,
-        sent_empty: Set<'static>,
+        emptied: Emptied,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
-        Ok(Self { object, sent_empty })
+        Ok(Self { object, emptied })
     }
 
     /// Returns a copy of `live`, which has its defaults, with another number of replicas; `resource_version` is that of the
@@ -81,18 +86,14 @@ impl Defaulted {
         let mut object = live.boxed();
         resource_version.clone_into(&mut object.meta_mut().resource_version);
         representation::of(live.resource()).set_replicas(&mut *object, scale, replicas)?;
-        Ok(Self::new(object))
+        let emptied = Emptied::default();
+        Ok(Self { object, emptied })
     }
 
     /// The same object with its final managed fields.
     pub(crate) fn with_managed_fields(mut self, managed_fields: Vec<ManagedFieldsEntry>) -> Self {
         self.object.meta_mut().managed_fields = managed_fields;
         self
-    }
-
-    fn new(object: Box<dyn Object>) -> Self {
-        let sent_empty = Set::new();
-        Self { object, sent_empty }
     }
 
     /// The object.
@@ -102,7 +103,10 @@ impl Defaulted {
 
     /// Returns a copy, for an attempt to replace a state that another writer may change.
     pub(crate) fn copy(&self) -> Self {
-        Self::new(self.object.boxed())
+        Self {
+            object: self.object.boxed(),
+            emptied: self.emptied.clone(),
+        }
     }
 
     /// The same object as a write of the status of `live` has it, which does not change all of the metadata.
@@ -111,9 +115,9 @@ impl Defaulted {
         self
     }
 
-    /// The object, and the fields that a patch sets to empty.
-    pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>) {
-        (self.object, self.sent_empty)
+    /// The object, and the fields that its document sets to empty.
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, Emptied) {
+        (self.object, self.emptied)
     }
 
     /// The same object, to be created because the one in the path does not exist.

@@ -40,6 +40,7 @@ impl Storable<Existing<'_>> {
             mut object,
             size,
             purpose,
+            ..
         } = self.into_candidate();
         let Existing { key, entry, .. } = purpose;
         // A dry run returns the client's value, and no write stores it.

@@ -84,8 +84,12 @@ impl Mutated<New> {
     pub(super) async fn copy(&self, write: &Write<'_>) -> Self {
         let size = self.0.size;
         let object = write.in_turn(size, || self.0.object.clone()).await;
-        let purpose = New;
-        Self(Candidate { object, size, purpose })
+        Self(Candidate {
+            object,
+            size,
+            sent_empty: self.0.sent_empty.clone(),
+            purpose: New,
+        })
     }
 
     /// The object, for kinds that are answered and not stored.
