@@ -125,3 +125,24 @@ async fn an_empty_list_is_shown_as_it_is_sent() {
     let fields = &answer["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"];
     assert_eq!(fields["f:audiences"], json!({}), "{answer}");
 }
+
+#[tokio::test]
+async fn the_status_of_a_missing_service_creates_a_service_without_addresses() {
+    const ONE: &str = "/api/v1/namespaces/default/services/one/status";
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home).await;
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "one"},
+                         "spec": {"ports": [{"port": 80}], "clusterIP": "10.0.0.99"}});
+    let expected = "Service \"one\" is invalid: spec.clusterIPs: Required value";
+    let refused = call(&connection, Method::PUT, ONE, &service).await;
+    assert_eq!((refused.status.as_u16(), message(&refused)), (422, expected.to_owned()));
+    let by = format!("{ONE}?fieldManager=m");
+    let refused = patch(&connection, &by, APPLY, &service).await;
+    assert_eq!((refused.status.as_u16(), message(&refused)), (422, expected.to_owned()));
+    let refused = patch(&connection, &by, APPLY, &json!({})).await;
+    let expected = "invalid object type: /, Kind=";
+    assert_eq!((refused.status.as_u16(), message(&refused)), (400, expected.to_owned()));
+    // Other kinds with a status are not created so.
+    let pod = "/api/v1/namespaces/default/pods/one/status?fieldManager=m";
+    assert_eq!(patch(&connection, pod, APPLY, &json!({})).await.status, 404);
+}

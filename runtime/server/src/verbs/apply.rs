@@ -69,7 +69,7 @@ impl Endpoint {
         let change = Change {
             part,
             make: &make,
-            otherwise: matches!(part, Part::Object).then_some(&missing),
+            otherwise: (matches!(part, Part::Object) || part.creates(self.kind())).then_some(&missing),
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;

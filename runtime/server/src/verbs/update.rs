@@ -50,12 +50,11 @@ impl Endpoint {
         let object = defaulted.object();
         let bodies = self.stores().large_bodies();
         let _counted = bodies.count(write.size, || heap_size::of_object(object))?;
-        let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let copy = || Ok(defaulted.copy());
         let change = Change {
             part,
             make: &|_| copy(),
-            otherwise: creates.then_some(&copy),
+            otherwise: part.creates(self.kind()).then_some(&copy),
             uid: &object.meta().uid,
         };
         let changed = write.change(call.name(), &change).await?;
