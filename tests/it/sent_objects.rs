@@ -146,3 +146,19 @@ async fn the_status_of_a_missing_service_creates_a_service_without_addresses() {
     let pod = "/api/v1/namespaces/default/pods/one/status?fieldManager=m";
     assert_eq!(patch(&connection, pod, APPLY, &json!({})).await.status, 404);
 }
+
+#[tokio::test]
+async fn the_status_of_the_first_address_range_is_applied_by_its_controller() {
+    let home = Home::new().unwrap();
+    let (_server, connection) = serve(&home).await;
+    let range = connection
+        .get_json("/apis/networking.k8s.io/v1/servicecidrs/kubernetes")
+        .await
+        .unwrap();
+    let entry = &range["metadata"]["managedFields"][0];
+    let shown = [&entry["manager"], &entry["operation"], &entry["subresource"]];
+    assert_eq!(shown, ["kubernetes-service-cidr-controller", "Apply", "status"]);
+    let ready = json!({".": {}, "f:lastTransitionTime": {}, "f:message": {}, "f:status": {}, "f:type": {}});
+    let fields = json!({"f:status": {"f:conditions": {"k:{\"type\":\"Ready\"}": ready}}});
+    assert_eq!(entry["fieldsV1"], fields);
+}
