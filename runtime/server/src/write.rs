@@ -33,7 +33,7 @@
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
 //! its steps in front of [`encoded`] are in [`deletion`]. An object that cannot be read is removed without any of them.
 //!
-//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`emptied`] is
+//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`unshown`] is
 //! what a new object does not show of its document, and goes with it until the object is valid.
 
 mod admitted;
@@ -46,7 +46,6 @@ mod creation;
 mod decoded;
 mod defaulted;
 mod deletion;
-mod emptied;
 mod encoded;
 mod identified;
 mod mutated;
@@ -58,6 +57,7 @@ mod request;
 mod reserved;
 mod storable;
 mod tracked;
+mod unshown;
 mod validated;
 mod working;
 
@@ -71,7 +71,7 @@ pub(crate) use self::committed::Committed;
 pub(crate) use self::decoded::{Decoded, Decoder};
 pub(crate) use self::defaulted::Defaulted;
 pub(crate) use self::deletion::AdmittedDeletion;
-pub(crate) use self::emptied::Emptied;
 pub(crate) use self::encoded::Encoded;
 pub(crate) use self::part::{Part, PartStrategy};
 pub(crate) use self::request::Write;
+pub(crate) use self::unshown::Unshown;

@@ -93,12 +93,13 @@ pub(crate) trait SentDocuments {
     /// Marks the managers of an object as forgotten, if its document `json` says that and not just nothing about them.
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]);
 
-    /// Reads the result of the apply `sent` into `target`, a zero object.
+    /// Reads the result of the apply `sent` into `target`, a zero object. Returns the places of fields that could be applied and
+    /// are not stored.
     ///
     /// # Errors
     ///
     /// The reason that the document is not an object of its kind.
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String>;
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String>;
 }
 
 impl SentDocuments for Declared {
@@ -149,8 +150,9 @@ impl SentDocuments for Declared {
         }
     }
 
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String> {
-        read_typed(&document, sent, target)
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
+        read_typed(&document, sent, target)?;
+        Ok(Vec::new())
     }
 }
 
@@ -195,11 +197,12 @@ impl SentDocuments for Custom {
         // Documents lose an empty list earlier.
     }
 
-    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<(), String> {
+    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
         if let Some(Tree::Object(metadata)) = document.get_mut("metadata") {
             metadata.remove("managedFields");
         }
-        custom::read_applied(document, target).map_err(|error| error.to_string())
+        let pruned = custom::read_applied(document, target).map_err(|error| error.to_string())?;
+        Ok(pruned.into_paths())
     }
 }
 

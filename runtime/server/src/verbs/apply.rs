@@ -17,7 +17,7 @@ use crate::negotiation::Output;
 use crate::offload::Cost;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::read_typed;
-use crate::write::{Change, Defaulted, Emptied, Part, Write};
+use crate::write::{Change, Defaulted, Part, Unshown, Write};
 
 impl Endpoint {
     /// Applies a manager's configuration to a part of an object; a missing object is created.
@@ -42,16 +42,17 @@ impl Endpoint {
             let read = self
                 .representation()
                 .read_applied(applied.document, &sent, &mut *object);
-            read.map_err(|why| unconvertible(why, &sent))?;
+            let lost = read.map_err(|why| unconvertible(why, &sent))?;
             if let Some(why) = object.resource().extensions.hooks.conversion_problem(&*object) {
                 let message = format!("failed to convert to unversioned ({}): {why}", sent.subject());
                 return Err(ApiError::unnamed(500, message));
             }
-            Ok((object, applied.managed_fields))
+            let mut unshown = Unshown::by_configuration(self.representation(), object.facts(), &sent.document);
+            unshown.lose(object.resource(), &lost);
+            Ok((object, unshown, applied.managed_fields))
         };
-        let finish = |(object, managed_fields): (Box<dyn Object>, _)| {
-            let emptied = Emptied::by_configuration(self.representation(), object.facts(), &sent.document);
-            let defaulted = Defaulted::patched(self, call, object, emptied)?;
+        let finish = |(object, unshown, managed_fields): (Box<dyn Object>, Unshown, _)| {
+            let defaulted = Defaulted::patched(self, call, object, unshown)?;
             Ok(defaulted.with_managed_fields(managed_fields))
         };
         let make = |live: &dyn Object| finish(merge(live)?);

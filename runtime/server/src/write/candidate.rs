@@ -15,6 +15,8 @@ pub(super) struct Candidate<P> {
     pub(super) size: usize,
     /// Empty values in the document of the object, until it is validated.
     pub(super) sent_empty: SentEmpty,
+    /// True if the document had fields that are not stored, and yet count as a change.
+    pub(super) has_lost_fields: bool,
     pub(super) purpose: P,
 }
 

@@ -7,14 +7,14 @@ use planesmith_machinery::resource::{ScaleFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::decoded::wipe_system_fields;
-use super::{Decoded, Emptied, Write, owners};
+use super::{Decoded, Unshown, Write, owners};
 use crate::endpoint::{Call, Endpoint};
 use crate::representation;
 
 /// An object in the version of the endpoint, with the defaults of that version.
 pub(crate) struct Defaulted {
     object: Box<dyn Object>,
-    emptied: Emptied,
+    unshown: Unshown,
 }
 
 impl Decoded {
@@ -25,12 +25,12 @@ impl Decoded {
     /// 400 when the object has another namespace.
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
-        let emptied = self.emptied(write);
+        let unshown = self.unshown(write);
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
         let object = self.object;
-        Ok(Defaulted { object, emptied })
+        Ok(Defaulted { object, unshown })
     }
 
     /// Sets the defaults of an object that replaces the one in the path.
@@ -40,16 +40,16 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        let (representation, emptied) = (write.endpoint.representation(), self.emptied(write));
+        let (representation, unshown) = (write.endpoint.representation(), self.unshown(write));
         representation.reset_managers(self.object.meta_mut(), &self.json);
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
         let object = self.object;
-        Ok(Defaulted { object, emptied })
+        Ok(Defaulted { object, unshown })
     }
 
-    fn emptied(&self, write: &Write<'_>) -> Emptied {
-        Emptied::by(write.endpoint.representation(), self.object.facts(), &self.json)
+    fn unshown(&self, write: &Write<'_>) -> Unshown {
+        Unshown::by(write.endpoint.representation(), self.object.facts(), &self.json)
     }
 }
 
@@ -64,11 +64,11 @@ impl Defaulted {
         endpoint: &Endpoint,
         call: &Call,
         mut object: Box<dyn Object>,
-        emptied: Emptied,
+        unshown: Unshown,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
-        Ok(Self { object, emptied })
+        Ok(Self { object, unshown })
     }
 
     /// Returns a copy of `live`, which has its defaults, with another number of replicas; `resource_version` is that of the
@@ -86,8 +86,8 @@ impl Defaulted {
         let mut object = live.boxed();
         resource_version.clone_into(&mut object.meta_mut().resource_version);
         representation::of(live.resource()).set_replicas(&mut *object, scale, replicas)?;
-        let emptied = Emptied::default();
-        Ok(Self { object, emptied })
+        let unshown = Unshown::default();
+        Ok(Self { object, unshown })
     }
 
     /// The same object with its final managed fields.
@@ -105,7 +105,7 @@ impl Defaulted {
     pub(crate) fn copy(&self) -> Self {
         Self {
             object: self.object.boxed(),
-            emptied: self.emptied.clone(),
+            unshown: self.unshown.clone(),
         }
     }
 
@@ -116,8 +116,8 @@ impl Defaulted {
     }
 
     /// The object, and the fields that its document sets to empty.
-    pub(super) fn into_parts(self) -> (Box<dyn Object>, Emptied) {
-        (self.object, self.emptied)
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, Unshown) {
+        (self.object, self.unshown)
     }
 
     /// The same object, to be created because the one in the path does not exist.

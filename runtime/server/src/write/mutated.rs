@@ -88,6 +88,7 @@ impl Mutated<New> {
             object,
             size,
             sent_empty: self.0.sent_empty.clone(),
+            has_lost_fields: self.0.has_lost_fields,
             purpose: New,
         })
     }

@@ -17,14 +17,15 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, emptied) = self.into_parts();
+        let (mut object, unshown) = self.into_parts();
         let size = write.size;
-        let work = || write.track(None, &mut *object, &emptied.managed);
+        let work = || write.track(None, &mut *object, &unshown.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
-            sent_empty: emptied.sent,
+            sent_empty: unshown.sent_empty,
+            has_lost_fields: unshown.has_lost_fields,
             purpose: New,
         })
     }
@@ -37,14 +38,15 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
-        let (mut object, emptied) = self.into_parts();
+        let (mut object, unshown) = self.into_parts();
         let size = purpose.size;
-        let work = || write.track(Some(live), &mut *object, &emptied.managed);
+        let work = || write.track(Some(live), &mut *object, &unshown.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
-            sent_empty: emptied.sent,
+            sent_empty: unshown.sent_empty,
+            has_lost_fields: unshown.has_lost_fields,
             purpose,
         })
     }
@@ -57,12 +59,12 @@ impl<P> Tracked<P> {
 }
 
 impl Write<'_> {
-    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {
+    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, unshown: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
                     let tracking = Tracking {
-                        sent_empty: Some(emptied),
+                        sent_empty: Some(unshown),
                         ..self.tracking()
                     };
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())

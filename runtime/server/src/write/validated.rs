@@ -47,12 +47,12 @@ impl<'s> Reserved<Existing<'s>> {
     /// As for a new object.
     pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<Existing<'s>>> {
         let mut candidate = self.into_candidate();
-        let sent_empty = std::mem::take(&mut candidate.sent_empty);
+        let (sent_empty, has_lost_fields) = (std::mem::take(&mut candidate.sent_empty), candidate.has_lost_fields);
         let new = &mut *candidate.object;
         let Existing { old, part, size, .. } = candidate.purpose;
         let (sent, context) = (write.endpoint.kind(), write.strategy_context(&sent_empty));
         let check = || {
-            prepare_update(part, new, &context, old);
+            prepare_update(part, new, &context, old, has_lost_fields);
             let new = &*new;
             match part {
                 Part::Object => validation::check_update_as_sent(new, old, sent, &context),
