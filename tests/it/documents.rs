@@ -236,7 +236,9 @@ async fn documents_are_about_served_resources_only() {
     let connection = server.connect().await.unwrap();
     let document = async |path: &str| connection.get_json(path).await.unwrap().to_string();
     let certificates = document("/openapi/v3/apis/certificates.k8s.io/v1beta1").await;
-    assert!(certificates.contains("/podcertificaterequests/{name}") && certificates.contains("PodCertificateRequestSpec"));
+    assert!(
+        certificates.contains("/podcertificaterequests/{name}") && certificates.contains("PodCertificateRequestSpec")
+    );
     assert!(!certificates.contains("clustertrustbundles") && !certificates.contains("ClusterTrustBundle"));
     let all = document("/openapi/v2").await;
     assert!(all.contains("io.k8s.api.apps.v1.Deployment\""));

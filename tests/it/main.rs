@@ -32,6 +32,7 @@ mod openapi;
 mod peer;
 mod policies;
 mod security;
+mod sent_objects;
 mod shutdown;
 mod start;
 mod storage_versions;

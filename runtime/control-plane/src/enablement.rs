@@ -166,7 +166,10 @@ impl Enablement {
         for facts in scheme.iter().filter(|facts| facts.served && !self.resource(facts)) {
             let version = served.iter().find(|version| version.api_version() == facts.api_version);
             if let Some(version) = version {
-                unserved.entry(version.path()).or_default().push(facts.plural.to_string());
+                unserved
+                    .entry(version.path())
+                    .or_default()
+                    .push(facts.plural.to_string());
             }
         }
         unserved

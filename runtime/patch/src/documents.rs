@@ -10,7 +10,9 @@ mod owned;
 mod remove;
 mod schema;
 
-use planesmith_dynamic::custom::CustomObject;
+use planesmith_dynamic::custom::{AsCustom, CustomObject};
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
 use serde_json::Value;
 
 use crate::fields::Set;
@@ -24,17 +26,55 @@ pub(crate) use remove::{remove, with_declared};
 pub use schema::Schema;
 pub(crate) use schema::{KindSchema, Parts};
 
-/// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
-/// that is below. The counterpart of [`crate::fields::compare`] for objects that are documents inside.
-pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
+/// The changes of a custom object.
+pub(crate) struct Changed {
+    /// Fields that only the old object holds.
+    pub(crate) removed: Set<'static>,
+    /// Fields that the new object holds with other values, or alone.
+    pub(crate) taken: Set<'static>,
+    /// True if an object does not match its type; see [`misfit`].
+    pub(crate) is_unfit: bool,
+}
+
+/// Compares objects that are documents inside, but for `ignored` with all that is below. The counterpart of
+/// [`crate::fields::compare`].
+pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> Changed {
     let schema = Schema::from_object(new);
     let (old, new) = (old.unmanaged_members(), new.unmanaged_members());
     let mut difference = Difference::of_members(&old, &new, schema);
     difference.ignore(ignored);
-    (difference.removed.clone().into_owned(), difference.taken().into_owned())
+    Changed {
+        removed: difference.removed.clone().into_owned(),
+        taken: difference.taken().into_owned(),
+        is_unfit: difference.is_unfit,
+    }
 }
 
-/// Reports why a document that may have become an object long ago does not fit the type of `object`; `None` if it fits.
-pub(crate) fn misfit(document: &Value, object: &CustomObject) -> Option<String> {
-    check::check_live(document, Schema::from_object(object))
+/// Reports why the fields of an object cannot be tracked: it does not match its type. `None` if it does.
+///
+/// Elements may be repeated. This is the full report; [`changed`] and [`crate::fields::has_unidentified`] notice such
+/// objects at less cost.
+pub(crate) fn misfit(object: &dyn Object) -> Option<String> {
+    match object.as_custom() {
+        Some(custom) => check_live(&custom.to_unmanaged_document(), Schema::from_object(object)),
+        None => check_live(&declared_document(object), Schema::from_object(object)),
+    }
+}
+
+/// Like [`misfit`], for the result of a conversion, in which no element may be repeated.
+pub(crate) fn misfit_of_converted(object: &dyn Object) -> Option<String> {
+    check(&declared_document(object), Schema::from_object(object))
+}
+
+/// Like [`misfit_of_converted`], for the document that is to become `object`.
+pub(crate) fn misfit_of_document(document: &Value, object: &CustomObject) -> Option<String> {
+    check(document, Schema::from_object(object))
+}
+
+fn declared_document(object: &dyn Object) -> Value {
+    let mut document = json::to_value(object);
+    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    document
 }

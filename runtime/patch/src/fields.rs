@@ -7,9 +7,11 @@ mod compare;
 mod element;
 mod json;
 mod key_value;
+mod known_types;
 mod relation;
 mod sent_empty;
 mod set;
+mod unidentified;
 
 pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
@@ -17,3 +19,4 @@ pub use json::FieldsError;
 pub use key_value::KeyValue;
 pub use sent_empty::sent_empty;
 pub use set::Set;
+pub(crate) use unidentified::has_unidentified;

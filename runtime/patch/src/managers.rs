@@ -15,11 +15,11 @@ use planesmith_dynamic::custom::AsCustom;
 use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
-use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::{self, View};
 
 use crate::documents::{self, KindSchema};
-use crate::fields::{Ignored, PathElement, Set, compare};
+use crate::fields::{Ignored, PathElement, Set, compare, has_unidentified};
 pub(crate) use entries::{Entries, Operation};
 
 pub use entries::check_managers;
@@ -108,8 +108,8 @@ pub trait Versions {
 ///
 /// # Errors
 ///
-/// If an object cannot be converted to the version of an entry: the fields that the manager lost are unknown in that
-/// case. `new` has no managers then.
+/// If an object does not match its type, or cannot be converted to the version of an entry: the fields that managers lost
+/// are unknown in that case. `new` has no managers then.
 pub fn track_write(
     live: Option<&dyn Object>,
     new: &mut dyn Object,
@@ -147,16 +147,16 @@ fn known_entries<'a>(
     stored: &'a [ManagedFieldsEntry],
     write: &Tracking<'_>,
 ) -> Entries<'a> {
-    let stored = || Entries::read(stored).unwrap_or_default();
+    let known = || Entries::read(stored).unwrap_or_default();
     if !write.subresource.is_empty() {
-        return stored();
+        return known();
     }
     if is_reset(sent) {
         return Entries::default();
     }
     match Entries::read(sent) {
-        Some(entries) if !entries.is_empty() => entries,
-        _ => stored(),
+        Some(entries) if !entries.is_empty() => entries.rewritten_unless(stored),
+        _ => known(),
     }
 }
 
@@ -177,6 +177,11 @@ impl<'a> Update<'a> {
         let api_version = &*self.new.resource().api_version;
         let system = names_system_fields(&entries);
         let changes = self.changes(self.live, self.new, system);
+        if changes.is_unfit
+            && let Some(error) = self.misfit()
+        {
+            return Err(error);
+        }
         let mut others = Vec::new();
         for version in entries.other_versions(api_version) {
             let live = self.versions.convert(self.live, version)?;
@@ -238,6 +243,18 @@ impl<'a> Update<'a> {
         Ok(entries.write())
     }
 
+    /// The error for objects that do not match their type.
+    fn misfit(&self) -> Option<ApiError> {
+        [("new", self.new), ("live", self.live)]
+            .into_iter()
+            .find_map(|(what, object)| {
+                let why = documents::misfit(object)?;
+                let subject = subject(object);
+                let why = format!("failed to convert {what} object ({subject}) to smd typed: {why}");
+                Some(ApiError::unnamed(500, why))
+            })
+    }
+
     /// Returns the fields that are sent empty and were empty before. Other fields keep their managers, except for the
     /// managers of their former content.
     fn newly_sent_empty(&self, sent_empty: &Set<'static>) -> Set<'static> {
@@ -270,32 +287,50 @@ impl<'a> Update<'a> {
     /// With `system` the fields of the system, too: managed fields are removed by any write, until they are brought up to date.
     fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
         let mut ignored = reset_fields(new.resource(), self.write.subresource, self.new.resource());
-        let (mut removed, mut taken) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
+        let (mut removed, mut taken, is_unfit) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
             for field in ["apiVersion", "kind"] {
                 ignored.insert([PathElement::field(field)]);
             }
             for field in SYSTEM_FIELDS.into_iter().filter(|_| !system) {
                 ignored.insert(["metadata", field].map(PathElement::field));
             }
-            let (removed, mut taken) = documents::changed(live, new, &ignored);
+            let documents::Changed {
+                removed,
+                mut taken,
+                is_unfit,
+            } = documents::changed(live, new, &ignored);
             if system && live.meta().uid.is_empty() {
                 // Documents that are not there have no metadata either, other than declared objects.
                 taken.insert([PathElement::field("metadata")]);
             }
-            (removed, taken)
+            (removed, taken, is_unfit)
         } else {
             let below = [("metadata", if system { Ignored::NOTHING } else { SYSTEM })];
             let fields = &[];
             let found = compare(live, new, &Ignored { fields, below: &below });
-            (found.removed, found.modified.union(found.added))
+            let is_unfit = has_unidentified(new) || has_unidentified(live);
+            (found.removed, found.modified.union(found.added), is_unfit)
         };
         if system && !live.meta().managed_fields.is_empty() {
             removed.insert(["metadata", "managedFields"].map(PathElement::field));
         }
         removed.remove_below(&ignored);
         taken.remove_below(&ignored);
-        Changes { removed, taken }
+        Changes {
+            removed,
+            taken,
+            is_unfit,
+        }
     }
+}
+
+/// An object as messages name it, e.g. `default/x; /v1, Kind=ConfigMap`.
+fn subject(object: &dyn Object) -> String {
+    let (meta, kind) = (object.meta(), object.resource());
+    format!(
+        "{}/{}; {}/{}, Kind={}",
+        meta.namespace, meta.name, kind.group, kind.version, kind.kind
+    )
 }
 
 /// True if entries of a client contain fields that no manager can own; such fields are compared as well.
@@ -317,6 +352,8 @@ struct Changes<'a> {
     removed: Set<'a>,
     /// Modified or added fields: owned by the writer alone from now on.
     taken: Set<'a>,
+    /// True if an object does not match its type.
+    is_unfit: bool,
 }
 
 /// Returns the fields that a write cannot change, so that the writer does not own them: only a write to `/status`

@@ -33,7 +33,8 @@
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
 //! its steps in front of [`encoded`] are in [`deletion`]. An object that cannot be read is removed without any of them.
 //!
-//! [`request`] is the running write, which all steps read: the request, its options and its field manager.
+//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`unshown`] is
+//! what a new object does not show of its document, and goes with it until the object is valid.
 
 mod admitted;
 mod attempt;
@@ -56,6 +57,7 @@ mod request;
 mod reserved;
 mod storable;
 mod tracked;
+mod unshown;
 mod validated;
 mod working;
 
@@ -72,3 +74,4 @@ pub(crate) use self::deletion::AdmittedDeletion;
 pub(crate) use self::encoded::Encoded;
 pub(crate) use self::part::{Part, PartStrategy};
 pub(crate) use self::request::Write;
+pub(crate) use self::unshown::Unshown;

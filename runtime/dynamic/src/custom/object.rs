@@ -14,7 +14,7 @@ use planesmith_machinery::value::{Struct, Value};
 use serde_json::{Map, Value as Tree};
 
 use super::{CustomKind, FIELDS};
-use crate::structural::{Malformed, readable_part};
+use crate::structural::{Malformed, PrunedPaths, readable_part};
 
 /// An object of a custom kind: metadata, and trees of JSON that its schema describes.
 #[derive(Clone, Debug)]
@@ -285,20 +285,22 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
 }
 
 /// Sets `target`, a zero object of a custom kind, to the result of an apply, without unknown fields: these can be applied
-/// below objects of any form. A `null` that is not a value is kept, so that validation reports it.
+/// below objects of any form. A `null` that is not a value is kept, so that validation reports it. Returns the places of the
+/// unknown fields.
 ///
 /// # Errors
 ///
 /// When the metadata does not fit.
-pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<(), DecodeError> {
+pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<PrunedPaths, DecodeError> {
+    let mut pruned = PrunedPaths::default();
     match (target.as_custom_mut(), document) {
         (Some(object), Tree::Object(content)) => {
             object.read_content(content)?;
-            object.change_by_kind(|custom, document| drop(custom.schema.prune(document)));
-            Ok(())
+            object.change_by_kind(|custom, document| pruned = custom.schema.prune(document));
         }
-        (_, document) => json::from_value(&document, target, Strictness::Lenient).map(drop),
+        (_, document) => drop(json::from_value(&document, target, Strictness::Lenient)?),
     }
+    Ok(pruned)
 }
 
 /// Reads a document into `target`, as [`decode`] does with its text; unknown and duplicate fields are not reported.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::ServiceCIDR;
-use planesmith_control_plane::conditions::{ConditionState, set_condition};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError, retry_on_conflict};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
@@ -19,6 +18,9 @@ use crate::options::AddressRange;
 
 const NAME: &str = "kubernetes";
 const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+/// The field manager of its status.
+const MANAGER: &str = "kubernetes-service-cidr-controller";
 
 /// The time between two checks of the range if nothing changes.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
@@ -87,21 +89,11 @@ impl DefaultRange {
                 range = self.loopback.send(Method::PUT, &path, Some(&range)).await?;
             }
         }
-        self.set_ready(&path, range).await
+        self.set_ready(&path, &range).await
     }
 
-    /// Sets the condition Ready of the range, unless it has one.
-    async fn set_ready(&self, path: &str, mut range: Value) -> Result<(), LoopbackError> {
-        let conditions = range["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        if let Some(ready) = conditions.iter().find(|condition| condition["type"] == "Ready") {
-            if ready["status"] != "True" {
-                tracing::warn!(
-                    condition = %ready,
-                    "the default range for services is not ready; services cannot get addresses from it"
-                );
-            }
-            return Ok(());
-        }
+    /// Sets the condition Ready of the range, unless another component has.
+    async fn set_ready(&self, path: &str, range: &Value) -> Result<(), LoopbackError> {
         if range["spec"]["cidrs"] != json!(self.cidrs) {
             tracing::warn!(
                 stored = %range["spec"]["cidrs"],
@@ -110,11 +102,36 @@ impl DefaultRange {
             );
             return Ok(());
         }
-        let ready = ConditionState::yes("", "Kubernetes default Service CIDR is ready");
-        let now = Time::from(self.loopback.clock().now());
-        set_condition(&mut range["status"], "Ready", &ready, &now.to_string());
-        let status = format!("{path}/status");
-        self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)
+        let conditions = range["status"]["conditions"].as_array();
+        let ready = conditions
+            .into_iter()
+            .flatten()
+            .find(|condition| condition["type"] == "Ready");
+        match ready {
+            Some(ready) if ready["status"] == "False" => {
+                tracing::warn!(
+                    condition = %ready,
+                    "the default range for services is not ready; services cannot get addresses from it"
+                );
+                Ok(())
+            }
+            Some(ready) if ready["status"] == "True" => Ok(()),
+            _ => {
+                let status = json!({
+                    "apiVersion": "networking.k8s.io/v1",
+                    "kind": "ServiceCIDR",
+                    "metadata": {"name": NAME},
+                    "status": {"conditions": [{
+                        "type": "Ready",
+                        "status": "True",
+                        "message": "Kubernetes default Service CIDR is ready",
+                        "lastTransitionTime": Time::from(self.loopback.clock().now()).to_string(),
+                    }]},
+                });
+                let path = format!("{path}/status");
+                self.loopback.apply(&path, MANAGER, &status).await.map(drop)
+            }
+        }
     }
 
     async fn keep(self, mut shutdown: Shutdown) {

@@ -1,6 +1,7 @@
 //! Empty lists and maps in request bodies.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use planesmith_wire::json::{Malformed, Next, Reader, encode_text};
@@ -8,21 +9,47 @@ use serde_json::{Map, Value};
 
 use super::{FieldError, FieldErrors};
 use crate::facts::{StructFacts, TypeFacts};
+use crate::value::{Struct, View};
 
 /// Top-level struct fields of objects: a `null` in an error about one of them is not an empty map.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 
-/// A request body that may contain `[]`, `{}` or `""`. Typed objects do not distinguish these from absent values, but
-/// error messages do: an absent value is printed as `null`.
+/// Bytes up to which a body is kept without a search for empty values, which would cost more than the memory.
+const KEPT_UNSEARCHED: usize = 64 << 10;
+
+/// The document of an object as a request sends it, or as a patch leaves it, which may contain `[]`, `{}` or `""`. Typed
+/// objects do not distinguish these from absent values, but error messages do: an absent value is printed as `null`.
 ///
-/// The body is parsed only if the object has errors, and searched only at their fields.
-#[derive(Clone, Debug, Default)]
+/// The document is parsed only if the object has errors or its kind counts empty values, and searched only at the fields
+/// of errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentEmpty {
-    /// The body in JSON, without bytes if it contains no empty values.
-    body: Bytes,
-    /// The type of the body.
-    facts: Option<&'static StructFacts>,
+    document: Document,
+    /// The type of the document.
+    facts: Option<Type>,
 }
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Document {
+    /// There are no empty values.
+    #[default]
+    None,
+    /// JSON.
+    Text(Bytes),
+    Tree(Arc<Value>),
+}
+
+/// The type of a document, which is equal to any other: it follows from the object.
+#[derive(Clone, Copy, Debug)]
+struct Type(&'static StructFacts);
+
+impl PartialEq for Type {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Type {}
 
 /// An error whose value contains `null`: its field, and the value in the request body.
 struct Sought<'e, 'd> {
@@ -31,49 +58,65 @@ struct Sought<'e, 'd> {
     sent: Option<&'d Value>,
 }
 
-impl PartialEq for SentEmpty {
-    fn eq(&self, other: &Self) -> bool {
-        self.body == other.body
-    }
-}
-
-impl Eq for SentEmpty {}
-
 impl SentEmpty {
-    /// Returns the body of a request that sends nothing empty.
+    /// Returns the document of a request that sends nothing empty.
     #[must_use]
     pub fn nothing() -> &'static Self {
         static NOTHING: SentEmpty = SentEmpty {
-            body: Bytes::new(),
+            document: Document::None,
             facts: None,
         };
         &NOTHING
     }
 
-    /// Stores a JSON body of an object with `facts` if it contains an empty value.
+    /// Stores the JSON of an object with `facts`.
     #[must_use]
     pub fn new(facts: &'static StructFacts, json: &Bytes) -> Self {
-        match holds_empty(json) || json.windows(2).any(|two| two == b"\"\"") {
+        match json.len() <= KEPT_UNSEARCHED || may_hold_empty(json) {
             true => Self {
-                body: json.clone(),
-                facts: Some(facts),
+                document: Document::Text(json.clone()),
+                facts: Some(Type(facts)),
             },
             false => Self::default(),
         }
     }
 
-    /// Returns the body; `None` if it contains no empty values.
+    /// Stores the document that is applied to an object with `facts`.
+    #[must_use]
+    pub fn of_tree(facts: &'static StructFacts, document: &Arc<Value>) -> Self {
+        Self {
+            document: Document::Tree(Arc::clone(document)),
+            facts: Some(Type(facts)),
+        }
+    }
+
+    /// Returns the document; `None` if it contains no empty values.
     ///
     /// A struct that was sent as `{}` is set, and absent only if the server dropped it. It is `null` here.
     fn document(&self) -> Option<Value> {
-        if self.body.is_empty() {
-            return None;
-        }
-        let mut document = serde_json::from_slice(&self.body).ok()?;
-        if let Some(facts) = self.facts {
+        let mut document = match &self.document {
+            Document::Text(json) if may_hold_empty(json) => serde_json::from_slice(json).ok()?,
+            Document::Tree(tree) => Value::clone(tree),
+            Document::None | Document::Text(_) => return None,
+        };
+        if let Some(Type(facts)) = self.facts {
             nullify_structs_in(&mut document, facts);
         }
         Some(document)
+    }
+
+    /// True if a list or a map of `object`, whose document this is, is sent empty and is empty, wherever it is but in the
+    /// fields `ignored` at the top.
+    #[must_use]
+    pub fn has_any_except(&self, ignored: &[&str], object: &dyn Struct) -> bool {
+        match &self.document {
+            Document::None => false,
+            Document::Text(json) => {
+                holds_empty(json)
+                    && serde_json::from_slice(json).is_ok_and(|document| has_empty_in(object, &document, ignored))
+            }
+            Document::Tree(document) => has_empty_in(object, document, ignored),
+        }
     }
 
     /// True if the body has an empty list or map at `field`. Reads the whole body.
@@ -122,6 +165,42 @@ impl SentEmpty {
             }
         }
         shown
+    }
+}
+
+fn has_empty_in(object: &dyn Struct, document: &Value, ignored: &[&str]) -> bool {
+    let fields = object.facts().fields.iter().enumerate();
+    fields
+        .map(|(index, field)| (field, object.field(index).view()))
+        .any(|(field, view)| match view {
+            View::Struct(inner) if field.inline => has_empty_in(inner, document, ignored),
+            view => {
+                let sent = document.get(field.name).filter(|_| !ignored.contains(&field.name));
+                sent.is_some_and(|sent| has_empty(&view, sent))
+            }
+        })
+}
+
+/// True for a list or map that is sent empty, and for a value with one in it.
+fn has_empty(view: &View<'_>, sent: &Value) -> bool {
+    match (view, sent) {
+        (View::Struct(object), sent) => has_empty_in(*object, sent, &[]),
+        (View::List(list), Value::Array(sent)) if sent.is_empty() => list.is_empty(),
+        (View::Map(map), Value::Object(sent)) if sent.is_empty() => map.is_empty(),
+        (View::List(list), Value::Array(sent)) => {
+            let elements = (0..list.len()).filter_map(|index| list.get(index));
+            elements
+                .zip(sent)
+                .any(|(element, sent)| has_empty(&element.view(), sent))
+        }
+        (View::Map(map), Value::Object(sent)) => {
+            let mut found = false;
+            map.each(&mut |key, member| {
+                found = found || sent.get(key).is_some_and(|sent| has_empty(&member.view(), sent));
+            });
+            found
+        }
+        _ => false,
     }
 }
 
@@ -273,6 +352,11 @@ impl Refill<'_> {
     }
 }
 
+/// True if JSON text seems to contain an empty list, map or text.
+fn may_hold_empty(json: &[u8]) -> bool {
+    holds_empty(json) || json.windows(2).any(|two| two == b"\"\"")
+}
+
 /// True if JSON text seems to contain an empty list or map; most bodies do not and need no second parse.
 #[must_use]
 pub fn holds_empty(json: &[u8]) -> bool {
@@ -285,8 +369,7 @@ pub fn holds_empty(json: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::field_error::Json;
-    use crate::meta::ObjectMeta;
-    use crate::value::Struct as _;
+    use crate::meta::{ObjectMeta, OwnerReference};
 
     fn sent(body: &str) -> SentEmpty {
         SentEmpty::new(ObjectMeta::default().facts(), &Bytes::copy_from_slice(body.as_bytes()))
@@ -298,6 +381,31 @@ mod tests {
             r#"{"ownerReferences":[{}],"labels":{},"other":{}}"#,
             &[("ownerReferences[0]", "null"), ("labels", "{}"), ("other", "{}")],
         );
+    }
+
+    #[test]
+    fn empty_lists_and_maps_are_found_by_their_types() {
+        let object = ObjectMeta {
+            owner_references: vec![OwnerReference::default()],
+            finalizers: vec!["default".to_owned()],
+            ..ObjectMeta::default()
+        };
+        for (body, expected) in [
+            (r#"{"labels":{}}"#, true),
+            (r#"{"annotations":{"a":"b"},"labels":{}}"#, true),
+            (r#"{"managedFields":[]}"#, true),
+            // Left out, and not empty any more.
+            (r#"{"annotations":{},"finalizers":[],"labels":{"a":"b"}}"#, false),
+            // Structs, and fields of no type.
+            (r#"{"ownerReferences":[{}],"other":[]}"#, false),
+            (r#"{"name":"[]"}"#, false),
+        ] {
+            assert_eq!(sent(body).has_any_except(&["annotations"], &object), expected, "{body}");
+            let tree = Arc::new(serde_json::from_str(body).expect("JSON"));
+            let applied = SentEmpty::of_tree(object.facts(), &tree);
+            assert_eq!(applied.has_any_except(&["annotations"], &object), expected, "{body}");
+            assert!(!applied.contains("name"));
+        }
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Updates the managers of a document after an apply.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::ApplyError;
 use super::conflict::Conflict;
 use super::prune::Pruning;
-use crate::documents::{Difference, KindSchema, Schema, check, merge, owned, same};
+use super::sent::subject;
+use crate::documents::{Difference, KindSchema, Schema, check, check_live, merge, owned, same};
 use crate::fields::Set;
 use crate::managers::{Entries, Operation, Tracking, reconcile};
 
@@ -21,9 +24,6 @@ pub(super) trait Conversions {
 
     /// Fields that the write cannot change, including everything below them, in the version `api_version`.
     fn ignored(&self, api_version: &str) -> Set<'static>;
-
-    /// The type in the version `api_version`; `None` when the kind has no such version.
-    fn schema(&self, api_version: &str) -> Option<KindSchema>;
 }
 
 /// The target of an apply: its type and the applying manager.
@@ -43,13 +43,27 @@ pub(super) struct Target<'a> {
 impl Target<'_> {
     /// Applies a document and updates `entries`. Returns the new document.
     pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
-        let schema = self.schema.get();
-        if let Some(why) = check(applied, schema) {
+        if let Some(why) = check(applied, self.schema.get()) {
             return Err(ApplyError::Unfit(why));
         }
+        // That the live object does not match its type is noticed on the way, and is the first error.
+        self.apply_fitting(live, applied, entries)
+            .map_err(|error| self.misfit(live).unwrap_or(error))
+    }
+
+    /// The error for a live object that does not match its type; `None` if it does.
+    fn misfit(&self, live: &Value) -> Option<ApplyError> {
+        let why = check_live(live, self.schema.get())?;
+        let why = format!("failed to create typed live object ({}): {why}", subject(live));
+        Some(ApplyError::Unversioned(why))
+    }
+
+    fn apply_fitting(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
+        let schema = self.schema.get();
+        let converted = self.in_other_versions(live, entries)?;
         reconcile(entries, &|version| match version == self.api_version {
             true => Some(self.schema.clone()),
-            false => self.conversions.schema(version),
+            false => converted.get(version).map(|(_, schema)| schema.clone()),
         });
         let mut own = owned(applied, schema).into_owned();
         own.remove_below(&self.ignored);
@@ -70,7 +84,7 @@ impl Target<'_> {
             .prune(new)
             .map_err(|error| error.while_doing("failed to prune fields"))?;
         }
-        self.settle_with_others(live, &new, entries)?;
+        self.settle_with_others(live, &new, converted, entries)?;
         let time = if same(live, &new) {
             last_time
         } else {
@@ -86,16 +100,39 @@ impl Target<'_> {
         Ok(new)
     }
 
-    /// Finds fields that other managers own with other values; takes these fields from them if `force` is set.
-    fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
-        let mut versions: Vec<Changes> =
-            vec![self.changes(self.api_version, live, new, self.schema.get(), &self.ignored)];
+    /// The live document in the other versions that entries have, if the kind still has them.
+    fn in_other_versions(&self, live: &Value, entries: &Entries<'_>) -> Result<Converted, ApplyError> {
+        let mut converted = Converted::new();
         for version in entries.other_versions(self.api_version) {
-            let convert = |document, what: &str| {
-                let converted = self.conversions.convert(document, self.api_version, version);
-                converted.map_err(|error| error.while_doing(&format!("failed to convert {what} object")))
+            if let Some(in_version) = self.conversions.convert(live, self.api_version, version)? {
+                converted.insert(version.to_owned(), in_version);
+            }
+        }
+        Ok(converted)
+    }
+
+    /// Finds fields that other managers own with other values; takes these fields from them if `force` is set.
+    /// `converted` is the live document in the versions of `entries`.
+    fn settle_with_others(
+        &self,
+        live: &Value,
+        new: &Value,
+        mut converted: Converted,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), ApplyError> {
+        let own = self.changes(self.api_version, live, new, self.schema.get(), &self.ignored);
+        if own.is_unfit
+            && let Some(error) = self.misfit(live)
+        {
+            return Err(error);
+        }
+        let mut versions: Vec<Changes> = vec![own];
+        for version in entries.other_versions(self.api_version) {
+            let Some((live, schema)) = converted.remove(version) else {
+                continue;
             };
-            if let (Some((live, schema)), Some((new, _))) = (convert(live, "old")?, convert(new, "new")?) {
+            let new = self.conversions.convert(new, self.api_version, version);
+            if let Some((new, _)) = new.map_err(|error| error.while_doing("failed to convert new object"))? {
                 let ignored = self.conversions.ignored(version);
                 versions.push(self.changes(version, &live, &new, schema.get(), &ignored));
             }
@@ -146,10 +183,14 @@ impl Target<'_> {
         Changes {
             api_version: api_version.to_owned(),
             taken: difference.taken().into_owned(),
+            is_unfit: difference.is_unfit,
             removed: difference.removed.into_owned(),
         }
     }
 }
+
+/// A document in other versions, with its types there.
+type Converted = HashMap<String, (Value, KindSchema)>;
 
 /// The effect of an apply, in one version.
 struct Changes {
@@ -157,4 +198,6 @@ struct Changes {
     /// Fields with other values, or new ones.
     taken: Set<'static>,
     removed: Set<'static>,
+    /// True if a document does not match its type.
+    is_unfit: bool,
 }

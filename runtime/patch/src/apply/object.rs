@@ -100,7 +100,8 @@ fn managers_from_before(
         ..*write
     };
     track_write(None, &mut *object, &before, versions)
-        .map_err(|error| ApplyError::Unconvertible(error.message().to_owned()))?;
+        .map_err(|error| ApplyError::Unversioned(error.message().to_owned()))
+        .map_err(|error| error.while_doing("failed to create manager for existing fields"))?;
     Ok(std::mem::take(&mut object.meta_mut().managed_fields))
 }
 
@@ -139,10 +140,6 @@ impl Conversions for ByObject<'_> {
         zero.map_or_else(Set::new, |zero| {
             reset_fields(zero.resource(), self.subresource, self.kind)
         })
-    }
-
-    fn schema(&self, api_version: &str) -> Option<KindSchema> {
-        self.zero(api_version).map(|zero| KindSchema::from_object(&*zero))
     }
 
     fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, KindSchema)>, ApplyError> {

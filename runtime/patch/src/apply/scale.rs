@@ -62,8 +62,4 @@ impl Conversions for OneVersion {
     fn ignored(&self, _: &str) -> Set<'static> {
         Set::new()
     }
-
-    fn schema(&self, _: &str) -> Option<KindSchema> {
-        None
-    }
 }

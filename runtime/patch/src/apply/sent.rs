@@ -1,5 +1,7 @@
 //! The body of an apply request.
 
+use std::sync::Arc;
+
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::ManagedFieldsEntry;
@@ -13,7 +15,7 @@ use planesmith_wire::yaml;
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// The document; an object.
-    pub document: Value,
+    pub document: Arc<Value>,
     duplicates: Vec<String>,
 }
 
@@ -26,7 +28,7 @@ impl Sent {
     pub fn read(body: &[u8]) -> Result<Self, ApiError> {
         if let Some(document) = plain_json(body) {
             return Ok(Self {
-                document,
+                document: Arc::new(document),
                 duplicates: Vec::new(),
             });
         }
@@ -34,7 +36,7 @@ impl Sent {
         let yaml = yaml::to_json(body).map_err(|why| refuse(&format_args!("error converting YAML to JSON: {why}")))?;
         let (document, _) = json::parse_value(&yaml.json, Strictness::Lenient).map_err(|why| refuse(&why))?;
         let document = match document {
-            Value::Object(entries) => Value::Object(entries),
+            document @ Value::Object(_) => document,
             Value::Null => Value::Object(serde_json::Map::new()),
             other => {
                 let kind = json::name_of(&other);
@@ -44,7 +46,7 @@ impl Sent {
             }
         };
         Ok(Self {
-            document,
+            document: Arc::new(document),
             duplicates: yaml.duplicates,
         })
     }
@@ -70,11 +72,7 @@ impl Sent {
     /// Returns the name of the document for errors: its namespace, name and kind.
     #[must_use]
     pub fn subject(&self) -> String {
-        let metadata = |name: &str| {
-            let value = self.document.get("metadata").and_then(|metadata| metadata.get(name));
-            value.and_then(Value::as_str).unwrap_or_default()
-        };
-        format!("{}/{}; {}", metadata("namespace"), metadata("name"), self.kind())
+        subject(&self.document)
     }
 
     /// The findings of strict reading: each duplicate key, as the text of a warning.
@@ -95,17 +93,34 @@ impl Sent {
     }
 
     fn text(&self, field: &str) -> &str {
-        self.document.get(field).and_then(Value::as_str).unwrap_or_default()
+        text(&self.document, field)
     }
 
     /// Returns version and kind for errors, e.g. `apps/v1, Kind=Deployment`.
     #[must_use]
     pub fn kind(&self) -> String {
-        match GroupVersion::parse(self.text("apiVersion")) {
-            Ok(version) => format!("{}/{}, Kind={}", version.group, version.version, self.text("kind")),
-            Err(_) => "/, Kind=".to_owned(),
-        }
+        kind(&self.document)
     }
+}
+
+/// Returns the name of an object for errors: its namespace, name and kind.
+pub(super) fn subject(document: &Value) -> String {
+    let metadata = |name: &str| {
+        let metadata = document.get("metadata");
+        metadata.map_or("", |metadata| text(metadata, name))
+    };
+    format!("{}/{}; {}", metadata("namespace"), metadata("name"), kind(document))
+}
+
+fn kind(document: &Value) -> String {
+    match GroupVersion::parse(text(document, "apiVersion")) {
+        Ok(version) => format!("{}/{}, Kind={}", version.group, version.version, text(document, "kind")),
+        Err(_) => "/, Kind=".to_owned(),
+    }
+}
+
+fn text<'d>(object: &'d Value, field: &str) -> &'d str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn is_entry(value: &Value) -> bool {

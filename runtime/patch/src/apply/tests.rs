@@ -4,6 +4,7 @@ mod custom_schema;
 mod kubectl;
 mod laws;
 mod scaled;
+mod unfit;
 mod versions;
 
 use std::collections::BTreeMap;

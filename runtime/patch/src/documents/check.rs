@@ -21,6 +21,26 @@ pub(crate) fn check_live(document: &Value, schema: Schema<'_>) -> Option<String>
     report(document, schema, true)
 }
 
+/// True if [`check_live`] finds no problem. Costs less: it composes no paths and stops at the first problem.
+pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
+    if !schema.value_kind().admits(value) {
+        return false;
+    }
+    match value {
+        Value::Object(entries) => entries.iter().all(|(name, value)| match schema.entry(name) {
+            Entry::Field(schema) | Entry::Element(schema) => fits(value, schema),
+            Entry::Undeclared => false,
+        }),
+        Value::Array(elements) => {
+            let (parts, schema_of_elements) = (schema.parts(value), schema.element());
+            elements.iter().all(|element| {
+                (parts == Parts::None || schema.step(parts, element).is_ok()) && fits(element, schema_of_elements)
+            })
+        }
+        _ => true,
+    }
+}
+
 fn report<'d>(document: &'d Value, schema: Schema<'d>, may_repeat: bool) -> Option<String> {
     let mut check = Check {
         path: Vec::new(),
@@ -50,14 +70,10 @@ impl<'d> Check<'d> {
             return;
         }
         match (schema.value_kind(), value) {
-            (_, Value::Null)
-            | (ValueKind::Text, Value::String(_))
-            | (ValueKind::Truth, Value::Bool(_))
-            | (ValueKind::Number, Value::Number(_))
-            | (ValueKind::Scalar | ValueKind::Any, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
-            (ValueKind::Object | ValueKind::Any, Value::Object(entries)) => self.entries(entries, schema),
-            (ValueKind::List | ValueKind::Any, Value::Array(elements)) => self.elements(elements, value, schema),
-            (expected, value) => self.problem(&mismatch(expected, value)),
+            (expected, value) if !expected.admits(value) => self.problem(&mismatch(expected, value)),
+            (_, Value::Object(entries)) => self.entries(entries, schema),
+            (_, Value::Array(elements)) => self.elements(elements, value, schema),
+            _ => {}
         }
     }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use planesmith_wire::sorting::sort_by;
 use serde_json::{Map, Value};
 
-use super::schema::{Parts, Schema};
+use super::check::fits;
+use super::schema::{Entry, Parts, Schema};
 use crate::fields::{PathElement, Set};
 
 /// The values at the top of a document, by name.
@@ -21,6 +22,8 @@ pub(crate) struct Difference<'a> {
     pub(crate) modified: Set<'a>,
     /// Only the second document holds them.
     pub(crate) added: Set<'a>,
+    /// True if a document does not match its type. The sets are of no use then.
+    pub(crate) is_unfit: bool,
 }
 
 impl<'a> Difference<'a> {
@@ -53,8 +56,7 @@ impl<'a> Difference<'a> {
         let names: BTreeSet<&'a str> = old.keys().chain(new.keys()).copied().collect();
         for name in names {
             let value = |side: &'a Members<'a>| side.get(name).map(Cow::as_ref);
-            let schema = schema.entry(name).schema();
-            difference.values(&PathElement::field(name), value(old), value(new), schema);
+            difference.entry(name, value(old), value(new), schema);
         }
         difference.settle();
         difference
@@ -70,14 +72,22 @@ impl<'a> Difference<'a> {
         let names: BTreeSet<&'a str> = names.map(String::as_str).collect();
         for name in names {
             let value = |side: Option<&'a Map<String, Value>>| side.and_then(|entries| entries.get(name));
-            let schema = schema.entry(name).schema();
-            self.values(&PathElement::field(name), value(old), value(new), schema);
+            self.entry(name, value(old), value(new), schema);
         }
         self.settle();
     }
 
+    /// `schema` is that of the object that holds the entry.
+    fn entry(&mut self, name: &'a str, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema<'a>) {
+        let entry = schema.entry(name);
+        self.is_unfit |= matches!(entry, Entry::Undeclared);
+        self.values(&PathElement::field(name), old, new, entry.schema());
+    }
+
     /// At least one of the two is there.
     fn values(&mut self, step: &PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema<'a>) {
+        let kind = schema.value_kind();
+        self.is_unfit |= [old, new].into_iter().flatten().any(|value| !kind.admits(value));
         let parts = common_parts(old, new, schema);
         let mut below = Self::default();
         let mut own = match (old, new) {
@@ -87,11 +97,16 @@ impl<'a> Difference<'a> {
         };
         // A value that is empty on either side is compared as a whole: that keeps "empty" apart from "null".
         if parts == Parts::None || (holds_nothing(old) && holds_nothing(new)) {
-            if let (Some(old), Some(new)) = (old, new)
-                && !same(old, new)
-            {
+            let is_same = match (old, new) {
+                (Some(old), Some(new)) => same(old, new),
+                _ => false,
+            };
+            if let (Some(_), Some(_), false) = (old, new, is_same) {
                 own = Some(Change::Modified);
             }
+            // Of equal values one is enough.
+            let differing = old.filter(|_| !is_same);
+            self.is_unfit |= !all_fit(differing.into_iter().chain(new), schema);
         } else if parts == Parts::Entries {
             below.entries(old.and_then(Value::as_object), new.and_then(Value::as_object), schema);
         } else {
@@ -102,11 +117,15 @@ impl<'a> Difference<'a> {
 
     /// Elements that stand more than once on a side are looked at as a whole.
     fn elements(&mut self, old: &'a [Value], new: &'a [Value], parts: Parts<'a>, schema: Schema<'a>) {
-        let steps = |side: &'a [Value], is_old: bool| {
-            side.iter()
-                .filter_map(move |element| Some((schema.step(parts, element).ok()?, is_old, element)))
-        };
-        let mut all: Vec<_> = steps(old, true).chain(steps(new, false)).collect();
+        let mut all = Vec::with_capacity(old.len() + new.len());
+        for (side, is_old) in [(old, true), (new, false)] {
+            for element in side {
+                match schema.step(parts, element) {
+                    Ok(step) => all.push((step, is_old, element)),
+                    Err(_) => self.is_unfit = true,
+                }
+            }
+        }
         // Stable: among equal steps the old elements come first, each side in its order.
         sort_by(&mut all, |left, right| left.0.cmp(&right.0));
         for equal in all.chunk_by(|left, right| left.0 == right.0) {
@@ -114,6 +133,9 @@ impl<'a> Difference<'a> {
             let step = equal[0].0.clone();
             let only = |side: &[(PathElement<'a>, bool, &'a Value)]| side.first().map(|(_, _, value)| *value);
             let element = schema.element();
+            if before.len() > 1 || after.len() > 1 {
+                self.is_unfit |= !all_fit(equal.iter().map(|(_, _, value)| *value), element);
+            }
             match (before.len(), after.len()) {
                 (0 | 1, 0 | 1) => self.values(&step, only(before), only(after), element),
                 (2.., 2..) => {
@@ -139,6 +161,7 @@ impl<'a> Difference<'a> {
     }
 
     fn push(&mut self, step: &PathElement<'a>, own: Option<Change>, below: Self) {
+        self.is_unfit |= below.is_unfit;
         for (set, below, change) in [
             (&mut self.removed, below.removed, Change::Removed),
             (&mut self.modified, below.modified, Change::Modified),
@@ -164,6 +187,11 @@ enum Change {
     Removed,
     Modified,
     Added,
+}
+
+/// True if all values match their type. Only objects and lists are looked into: the callers know the kinds of the values.
+fn all_fit<'v>(mut values: impl Iterator<Item = &'v Value>, schema: Schema<'_>) -> bool {
+    values.all(|value| !matches!(value, Value::Object(_) | Value::Array(_)) || fits(value, schema))
 }
 
 /// The parts by which two values are compared: part by part when both can be.

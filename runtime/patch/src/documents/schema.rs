@@ -96,6 +96,20 @@ pub(crate) enum ValueKind {
     Any,
 }
 
+impl ValueKind {
+    /// True if `value` itself, apart from its parts, may stand in a place of this kind. A null may stand anywhere.
+    pub(crate) fn admits(self, value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(_) => matches!(self, ValueKind::Text | ValueKind::Scalar | ValueKind::Any),
+            Value::Bool(_) => matches!(self, ValueKind::Truth | ValueKind::Scalar | ValueKind::Any),
+            Value::Number(_) => matches!(self, ValueKind::Number | ValueKind::Scalar | ValueKind::Any),
+            Value::Object(_) => matches!(self, ValueKind::Object | ValueKind::Any),
+            Value::Array(_) => matches!(self, ValueKind::List | ValueKind::Any),
+        }
+    }
+}
+
 /// The schema of a name in an object.
 pub(crate) enum Entry<'s> {
     /// A declared field.

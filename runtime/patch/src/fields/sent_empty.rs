@@ -1,13 +1,13 @@
 //! Lists and maps that a request names without anything in them.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::collections::HashSet;
 
 use planesmith_machinery::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use planesmith_machinery::field_error::holds_empty;
 use planesmith_wire::json::{Malformed, Next, Reader};
 
 use super::element::PathElement;
+use super::known_types::KnownTypes;
 use super::set::Set;
 
 /// The depth to which fields are searched: deeper than any kind nests them, but for schemas, which have none of this sort.
@@ -36,18 +36,8 @@ pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
 
 /// True if `facts` would write any field as `null` that a request may send empty; most kinds have none.
 fn has_any(facts: &'static StructFacts) -> bool {
-    static KNOWN: LazyLock<RwLock<HashMap<usize, bool>>> = LazyLock::new(RwLock::default);
-    let address = std::ptr::from_ref(facts).addr();
-    // A lock that a panic left behind still holds a whole map.
-    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
-        return *known;
-    }
-    let found = looks_for_any(facts, &mut HashSet::new());
-    KNOWN
-        .write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(address, found);
-    found
+    static KNOWN: KnownTypes = KnownTypes::new();
+    KNOWN.is_so(facts, || looks_for_any(facts, &mut HashSet::new()))
 }
 
 fn looks_for_any(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ManagedFieldsEntry;
@@ -226,6 +226,19 @@ impl<'a> Entries<'a> {
             }
         }
         Ok(read)
+    }
+
+    /// The same entries, of a client that sends them: sets in another form than in `stored` are written anew, because other
+    /// JSON can stand for the same set.
+    pub(crate) fn rewritten_unless(mut self, stored: &[ManagedFieldsEntry]) -> Self {
+        let stored: HashSet<&str> = stored
+            .iter()
+            .filter_map(|entry| entry.fields_v1.as_ref().map(FieldsV1::as_str))
+            .collect();
+        for entry in &mut self.0 {
+            entry.json = entry.json.filter(|json| stored.contains(json.as_str()));
+        }
+        self
     }
 
     pub(crate) fn is_empty(&self) -> bool {

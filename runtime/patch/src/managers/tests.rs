@@ -109,6 +109,17 @@ fn seconds(time: Option<Time>) -> i64 {
 }
 
 #[test]
+fn entries_of_a_client_are_written_as_the_server_writes_them() {
+    let created = write_at(1, "maker", None, thing(&[("\u{e9}", "1"), ("a", "1")]));
+    let expected = "Update maker  1 {\"f:data\":{\".\":{},\"f:a\":{},\"f:\u{e9}\":{}}}";
+    assert_eq!(entries(&created), [expected]);
+    let mut sent = created.clone();
+    let fields = r#"{"f:data":{"f:\u00e9":{},"f:a":{},".":{}}}"#;
+    sent.metadata.managed_fields[0].fields_v1 = Some(FieldsV1::new(fields.as_bytes()).expect("JSON"));
+    assert_eq!(entries(&write_at(2, "putter", Some(&created), sent)), [expected]);
+}
+
+#[test]
 fn creator_manages_everything_but_what_the_server_sets() {
     let mut new = thing(&[("a", "1"), ("b", "1")]);
     new.metadata.uid = "given".to_owned();

@@ -27,20 +27,28 @@ impl Versions for Scheme {
     }
 }
 
-/// `object` in the version `target`, with everything that it holds: a field that the version does not declare is an error.
+/// `object` in the version `target`, with everything that it holds. A field that the version does not declare is an error,
+/// and so is an element that is repeated, although objects of the version of a request may repeat elements.
 fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
     match object.as_custom() {
         Some(object) if object.resource() != target => {
             let document = custom::document_in(object, target)?;
             let mut converted = CustomObject::new(target);
-            if let Some(why) = documents::misfit(&document, &converted) {
+            if let Some(why) = documents::misfit_of_document(&document, &converted) {
                 return Err(ApiError::unnamed(500, why));
             }
             let read = custom::read_applied(document, &mut converted);
             read.map_err(|error| ApiError::unnamed(500, error.to_string()))?;
             Ok(Box::new(converted))
         }
-        _ => Ok(convert(object, target)),
+        Some(_) => Ok(convert(object, target)),
+        None => {
+            let converted = convert(object, target);
+            match documents::misfit_of_converted(&*converted) {
+                Some(why) => Err(ApiError::unnamed(500, why)),
+                None => Ok(converted),
+            }
+        }
     }
 }
 

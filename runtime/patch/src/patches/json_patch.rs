@@ -217,10 +217,14 @@ impl<'a> Target<'a> {
                 "copy operation does not apply: doc is missing from path: {from}"
             ))
         };
+        let failed = |why| Refusal::Failed(format!("error in copy for from: '{from}': {why}"));
         let (parent, key) = find(&mut self.root, from).ok_or_else(absent)?;
-        let found = get(parent, &key);
-        let found = found.map_err(|why| Refusal::Failed(format!("error in copy for from: '{from}': {why}")))?;
-        let value = found.cloned().unwrap_or(Node::Null);
+        get(parent, &key).map_err(failed)?;
+        // The way to the destination may lead through the value, whose visited objects are copied with sorted keys.
+        let no_destination = format!("copy operation does not apply: doc is missing destination path: {path}");
+        find(&mut self.root, path).ok_or_else(|| missing(&no_destination))?;
+        let (parent, key) = find(&mut self.root, from).ok_or_else(absent)?;
+        let value = get(parent, &key).map_err(failed)?.cloned().unwrap_or(Node::Null);
         let mut json = Vec::new();
         value.write(&mut json);
         self.copied += json.len();
@@ -231,8 +235,7 @@ impl<'a> Target<'a> {
                 "{why} {copied}, exceeding the limit {MAX_COPIED}"
             )));
         }
-        let absent = format!("copy operation does not apply: doc is missing destination path: {path}");
-        self.insert(path, value, &absent, "copy")
+        self.insert(path, value, &no_destination, "copy")
     }
 
     fn add(&mut self, path: &str, value: Node<'a>) -> Result<(), Refusal> {

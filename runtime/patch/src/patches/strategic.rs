@@ -65,10 +65,16 @@ pub fn strategic_merge_patch<'p>(
     })
 }
 
-/// Returns an applied patch for messages.
+/// Returns an applied patch for messages: without the directive that replaces the whole object, which is removed by its
+/// execution.
 pub(super) fn rendered(patch: &[u8]) -> String {
     match read(patch, Strictness::Lenient) {
-        Ok((Value::Object(patch), _)) => go_format::map(&patch),
+        Ok((Value::Object(mut patch), _)) => {
+            if patch.get(DIRECTIVE).is_some_and(|directive| directive == "replace") {
+                patch.remove(DIRECTIVE);
+            }
+            go_format::map(&patch)
+        }
         _ => go_format::map(&Map::new()),
     }
 }

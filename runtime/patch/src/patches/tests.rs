@@ -262,6 +262,18 @@ fn copies_cannot_blow_up_a_document() {
 }
 
 #[test]
+fn a_value_that_is_copied_into_itself_has_sorted_keys() {
+    let patch = br#"[{"op":"copy","from":"/a","path":"/a/b/d"}]"#;
+    let document = br#"{"a":{"z":1,"b":{"y":1,"c":{"q":1,"p":1}}}}"#;
+    let patched = json_patch(document, patch, Strictness::Strict).expect("legal");
+    let copy = r#"{"b":{"c":{"q":1,"p":1},"y":1},"z":1}"#;
+    assert_eq!(
+        String::from_utf8_lossy(&patched.document),
+        format!(r#"{{"a":{{"b":{{"c":{{"q":1,"p":1}},"d":{copy},"y":1}},"z":1}}}}"#)
+    );
+}
+
+#[test]
 fn unknown_members_of_operations_are_noticed() {
     let patch = br#"[{"op":"add","path":"/u","value":"1","comment":"ignored"}]"#;
     let patched = json_patch(b"{}", patch, Strictness::Strict).expect("legal");

@@ -7,7 +7,9 @@ use axum::body::Body;
 use bytes::Bytes;
 use flate2::read::GzDecoder;
 use futures_util::future::BoxFuture;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue,
+};
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 
@@ -130,7 +132,11 @@ impl BufferedResponse {
             return Ok(self);
         }
         let mut plain = Vec::new();
-        let unpack = || GzDecoder::new(&self.body[..]).take(limit as u64 + 1).read_to_end(&mut plain);
+        let unpack = || {
+            GzDecoder::new(&self.body[..])
+                .take(limit as u64 + 1)
+                .read_to_end(&mut plain)
+        };
         let unpacked = block_in_place(unpack).map_err(|_| LinkError::Cut)?;
         if unpacked > limit {
             return Err(LinkError::Cut);
@@ -168,7 +174,10 @@ mod tests {
         let plain = response("gzip", packed.clone()).unpacked(1000).unwrap();
         assert_eq!((plain.body.len(), plain.headers.len()), (1000, 0));
         assert!(matches!(response("gzip", packed).unpacked(999), Err(LinkError::Cut)));
-        assert!(matches!(response("gzip", b"plain".to_vec()).unpacked(999), Err(LinkError::Cut)));
+        assert!(matches!(
+            response("gzip", b"plain".to_vec()).unpacked(999),
+            Err(LinkError::Cut)
+        ));
         assert_eq!(response("br", b"other".to_vec()).unpacked(999).unwrap().body, "other");
     }
 }

@@ -5,11 +5,8 @@ mod declared_kind;
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
 use http::request::Parts;
 use planesmith_dynamic::{custom, unstructured};
-use planesmith_machinery::facts::StructFacts;
-use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta, TypeMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -17,7 +14,6 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_patch::apply::Sent;
-use planesmith_patch::fields::{self, Set};
 use planesmith_patch::{managers, patches};
 use serde_json::Value as Tree;
 
@@ -91,21 +87,19 @@ pub(crate) trait SentDocuments {
     /// The document `json` of an object, as messages print it; `None` if it cannot be printed so.
     fn printed<'d>(&self, json: &'d [u8]) -> Option<Cow<'d, [u8]>>;
 
-    /// Fields that the document `json` sets to empty, of an object that does not distinguish empty from absent.
-    fn emptied_fields(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
-
-    /// Fields that the body `json` sets to empty, for messages about an object that does not show them.
-    fn sent_empty(&self, facts: &'static StructFacts, json: &Bytes) -> SentEmpty;
+    /// True if objects distinguish empty lists and maps from absent ones.
+    fn keeps_empty(&self) -> bool;
 
     /// Marks the managers of an object as forgotten, if its document `json` says that and not just nothing about them.
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]);
 
-    /// Reads the result of the apply `sent` into `target`, a zero object.
+    /// Reads the result of the apply `sent` into `target`, a zero object. Returns the places of fields that could be applied and
+    /// are not stored.
     ///
     /// # Errors
     ///
     /// The reason that the document is not an object of its kind.
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String>;
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String>;
 }
 
 impl SentDocuments for Declared {
@@ -146,12 +140,8 @@ impl SentDocuments for Declared {
         Some(Cow::Borrowed(json))
     }
 
-    fn emptied_fields(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static> {
-        fields::sent_empty(facts, json)
-    }
-
-    fn sent_empty(&self, facts: &'static StructFacts, json: &Bytes) -> SentEmpty {
-        SentEmpty::new(facts, json)
+    fn keeps_empty(&self) -> bool {
+        false
     }
 
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]) {
@@ -160,8 +150,9 @@ impl SentDocuments for Declared {
         }
     }
 
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String> {
-        read_typed(&document, sent, target)
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
+        read_typed(&document, sent, target)?;
+        Ok(Vec::new())
     }
 }
 
@@ -198,23 +189,20 @@ impl SentDocuments for Custom {
         patches::sorted(json).map(Cow::Owned)
     }
 
-    fn emptied_fields(&self, _: &'static StructFacts, _: &[u8]) -> Set<'static> {
-        Set::new()
-    }
-
-    fn sent_empty(&self, _: &'static StructFacts, _: &Bytes) -> SentEmpty {
-        SentEmpty::default()
+    fn keeps_empty(&self) -> bool {
+        true
     }
 
     fn reset_managers(&self, _: &mut ObjectMeta, _: &[u8]) {
         // Documents lose an empty list earlier.
     }
 
-    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<(), String> {
+    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
         if let Some(Tree::Object(metadata)) = document.get_mut("metadata") {
             metadata.remove("managedFields");
         }
-        custom::read_applied(document, target).map_err(|error| error.to_string())
+        let pruned = custom::read_applied(document, target).map_err(|error| error.to_string())?;
+        Ok(pruned.into_paths())
     }
 }
 

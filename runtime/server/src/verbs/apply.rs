@@ -9,7 +9,6 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::apply::{self, Sent};
-use planesmith_patch::fields::Set;
 use planesmith_patch::managers::ScaleManagers;
 
 use super::scale::{self, scale_of, scaled};
@@ -18,7 +17,7 @@ use crate::negotiation::Output;
 use crate::offload::Cost;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::read_typed;
-use crate::write::{Change, Defaulted, Part, Write};
+use crate::write::{Change, Defaulted, Part, Unshown, Write};
 
 impl Endpoint {
     /// Applies a manager's configuration to a part of an object; a missing object is created.
@@ -43,15 +42,17 @@ impl Endpoint {
             let read = self
                 .representation()
                 .read_applied(applied.document, &sent, &mut *object);
-            read.map_err(|why| unconvertible(why, &sent))?;
+            let lost = read.map_err(|why| unconvertible(why, &sent))?;
             if let Some(why) = object.resource().extensions.hooks.conversion_problem(&*object) {
                 let message = format!("failed to convert to unversioned ({}): {why}", sent.subject());
                 return Err(ApiError::unnamed(500, message));
             }
-            Ok((object, applied.managed_fields))
+            let mut unshown = Unshown::by_configuration(self.representation(), object.facts(), &sent.document);
+            unshown.lose(object.resource(), &lost);
+            Ok((object, unshown, applied.managed_fields))
         };
-        let finish = |(object, managed_fields): (Box<dyn Object>, _)| {
-            let defaulted = Defaulted::patched(self, call, object, Set::new())?;
+        let finish = |(object, unshown, managed_fields): (Box<dyn Object>, Unshown, _)| {
+            let defaulted = Defaulted::patched(self, call, object, unshown)?;
             Ok(defaulted.with_managed_fields(managed_fields))
         };
         let make = |live: &dyn Object| finish(merge(live)?);
@@ -69,7 +70,7 @@ impl Endpoint {
         let change = Change {
             part,
             make: &make,
-            otherwise: matches!(part, Part::Object).then_some(&missing),
+            otherwise: (matches!(part, Part::Object) || part.creates(self.kind())).then_some(&missing),
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;

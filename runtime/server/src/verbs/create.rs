@@ -20,7 +20,7 @@ impl Endpoint {
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
             let decoded = Decoded::read(self, call, self.kind(), &options, &body)?;
-            let write = Write::new(self, call, &options, body.len()).with_sent(&decoded);
+            let write = Write::new(self, call, &options, body.len());
             let defaulted = decoded.without_system_fields().default_new(&write)?;
             Ok((write, defaulted))
         };

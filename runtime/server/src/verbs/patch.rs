@@ -15,7 +15,6 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, conversion, defaulting};
-use planesmith_patch::fields::Set;
 use planesmith_patch::patches::{self, Patched};
 
 use crate::endpoint::{Call, Endpoint};
@@ -25,7 +24,7 @@ use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::{Expected, JSON_PATCH, MERGE_PATCH, Mismatch, PatchKind, PatchedVersion, Representation};
-use crate::write::{Change, Defaulted, Part, PartStrategy, Write};
+use crate::write::{Change, Defaulted, Part, PartStrategy, Unshown, Write};
 
 const APPLY: &str = "application/apply-patch+yaml";
 const APPLY_CBOR: &str = "application/apply-patch+cbor";
@@ -108,7 +107,7 @@ impl Endpoint {
                 for warning in applied.warnings {
                     call.ctx.warnings.add(warning);
                 }
-                Defaulted::patched(self, call, object, applied.sent_empty)
+                Defaulted::patched(self, call, object, applied.unshown)
             },
             otherwise: None,
             uid: "",
@@ -143,9 +142,9 @@ pub(super) struct Applied {
     /// Warnings for the client.
     pub(super) warnings: Vec<String>,
     /// Fields that are empty in the new object.
-    pub(super) sent_empty: Set<'static>,
+    pub(super) unshown: Unshown,
     /// The document of the new object.
-    pub(super) document: Vec<u8>,
+    pub(super) document: Bytes,
 }
 
 impl Patch<'_> {
@@ -218,8 +217,8 @@ impl Patch<'_> {
             PatchedVersion::Internal => {
                 return self.of_no_version(&patched).map(|warnings| Applied {
                     warnings,
-                    sent_empty: Set::new(),
-                    document: Vec::new(),
+                    unshown: Unshown::default(),
+                    document: Bytes::new(),
                 });
             }
         };
@@ -274,11 +273,11 @@ impl Patch<'_> {
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
         let representation = self.expected.representation;
-        let sent_empty = representation.emptied_fields(target.facts(), &patched.document);
+        let document = Bytes::from(patched.document);
         Ok(Applied {
             warnings,
-            sent_empty,
-            document: patched.document,
+            unshown: Unshown::by(representation, target.facts(), &document),
+            document,
         })
     }
 }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::meta::PartialObjectMetadata;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
@@ -157,7 +157,7 @@ impl Submission<'_> {
     /// The violations of the kind's own rules; the handler checks the metadata itself.
     #[must_use]
     pub fn check(&self) -> FieldErrors {
-        validation::check_create(&*self.object, &self.write.strategy_context())
+        validation::check_create(&*self.object, &self.write.strategy_context(SentEmpty::nothing()))
     }
 
     /// The object as the type of the handler's kind.

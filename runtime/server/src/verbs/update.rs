@@ -41,8 +41,7 @@ impl Endpoint {
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
             let decoded = Decoded::read(self, call, self.kind(), &options, &body)?;
-            let write = Write::new(self, call, &options, body.len()).with_sent(&decoded);
-            let write = write.of_part(part);
+            let write = Write::new(self, call, &options, body.len()).of_part(part);
             let defaulted = decoded.default_replacement(&write)?;
             Ok((write, defaulted))
         };
@@ -51,12 +50,11 @@ impl Endpoint {
         let object = defaulted.object();
         let bodies = self.stores().large_bodies();
         let _counted = bodies.count(write.size, || heap_size::of_object(object))?;
-        let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let copy = || Ok(defaulted.copy());
         let change = Change {
             part,
             make: &|_| copy(),
-            otherwise: creates.then_some(&copy),
+            otherwise: part.creates(self.kind()).then_some(&copy),
             uid: &object.meta().uid,
         };
         let changed = write.change(call.name(), &change).await?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_store::Entry;
@@ -15,6 +16,10 @@ pub(super) struct Candidate<P> {
     pub(super) size: usize,
     /// The Scale through which the write comes, as it was sent; `None` for other writes.
     pub(super) scale: Option<Box<Scale>>,
+    /// Empty values in the document of the object, until it is validated.
+    pub(super) sent_empty: SentEmpty,
+    /// True if the document had fields that are not stored, and yet count as a change.
+    pub(super) has_lost_fields: bool,
     pub(super) purpose: P,
 }
 

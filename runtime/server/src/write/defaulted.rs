@@ -6,18 +6,16 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ScaleFacts, Scope};
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_patch::fields::Set;
 
 use super::decoded::wipe_system_fields;
-use super::{Decoded, Write, owners};
+use super::{Decoded, Unshown, Write, owners};
 use crate::endpoint::{Call, Endpoint};
 use crate::representation;
 
 /// An object in the version of the endpoint, with the defaults of that version.
 pub(crate) struct Defaulted {
     object: Box<dyn Object>,
-    /// Fields that a patch sets to empty.
-    sent_empty: Set<'static>,
+    unshown: Unshown,
     /// The Scale through which the write comes.
     scale: Option<Box<Scale>>,
 }
@@ -30,10 +28,11 @@ impl Decoded {
     /// 400 when the object has another namespace.
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
+        let unshown = self.unshown(write);
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object))
+        Ok(Defaulted::new(self.object, unshown))
     }
 
     /// Sets the defaults of an object that replaces the one in the path.
@@ -43,11 +42,15 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        let representation = write.endpoint.representation();
+        let (representation, unshown) = (write.endpoint.representation(), self.unshown(write));
         representation.reset_managers(self.object.meta_mut(), &self.json);
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object))
+        Ok(Defaulted::new(self.object, unshown))
+    }
+
+    fn unshown(&self, write: &Write<'_>) -> Unshown {
+        Unshown::by(write.endpoint.representation(), self.object.facts(), &self.json)
     }
 }
 
@@ -62,14 +65,11 @@ impl Defaulted {
         endpoint: &Endpoint,
         call: &Call,
         mut object: Box<dyn Object>,
-        sent_empty: Set<'static>,
+        unshown: Unshown,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
-        Ok(Self {
-            sent_empty,
-            ..Self::new(object)
-        })
+        Ok(Self::new(object, unshown))
     }
 
     /// Returns a copy of `live`, which has its defaults, with the number of replicas of `scale` at the path in `facts`, for the state
@@ -85,7 +85,7 @@ impl Defaulted {
         representation::of(live.resource()).set_replicas(&mut *object, facts, scale.spec.replicas)?;
         Ok(Self {
             scale: Some(Box::new(scale.clone())),
-            ..Self::new(object)
+            ..Self::new(object, Unshown::default())
         })
     }
 
@@ -95,12 +95,9 @@ impl Defaulted {
         self
     }
 
-    fn new(object: Box<dyn Object>) -> Self {
-        Self {
-            object,
-            sent_empty: Set::new(),
-            scale: None,
-        }
+    fn new(object: Box<dyn Object>, unshown: Unshown) -> Self {
+        let scale = None;
+        Self { object, unshown, scale }
     }
 
     /// The object.
@@ -110,7 +107,11 @@ impl Defaulted {
 
     /// Returns a copy, for an attempt to replace a state that another writer may change.
     pub(crate) fn copy(&self) -> Self {
-        Self::new(self.object.boxed())
+        Self {
+            object: self.object.boxed(),
+            unshown: self.unshown.clone(),
+            scale: self.scale.clone(),
+        }
     }
 
     /// The same object as a write of the status of `live` has it, which does not change all of the metadata.
@@ -119,9 +120,9 @@ impl Defaulted {
         self
     }
 
-    /// The object, the fields that a patch sets to empty, and the Scale through which the write comes.
-    pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>, Option<Box<Scale>>) {
-        (self.object, self.sent_empty, self.scale)
+    /// The object, the fields that its document sets to empty, and the Scale through which the write comes.
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, Unshown, Option<Box<Scale>>) {
+        (self.object, self.unshown, self.scale)
     }
 
     /// The same object, to be created because the one in the path does not exist.

@@ -91,6 +91,8 @@ impl Mutated<New> {
             object,
             size,
             scale: None,
+            sent_empty: self.0.sent_empty.clone(),
+            has_lost_fields: self.0.has_lost_fields,
             purpose: New,
         })
     }

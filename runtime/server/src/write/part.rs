@@ -2,6 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::strategy::Context;
 
 /// The part of an object that an update changes.
@@ -15,6 +16,14 @@ pub(crate) enum Part<'a> {
     Finalizers,
     /// Another part with a path of its own.
     Own(&'a dyn PartStrategy),
+}
+
+impl Part<'_> {
+    /// True if an update of this part creates a missing object of `kind`. The status of a kind that updates create is no
+    /// exception.
+    pub(crate) fn creates(self, kind: &ResourceFacts) -> bool {
+        kind.behavior.create_on_update && matches!(self, Part::Object | Part::Status)
+    }
 }
 
 /// The functions of a part that has a path of its own. They get objects of the storage version.

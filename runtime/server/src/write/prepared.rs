@@ -19,8 +19,15 @@ pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
     facts.strategy.prepare_for_create(object, context);
 }
 
-/// Copies the parts from the old object that the update does not change.
-pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Context<'_>, old: &dyn Object) {
+/// Copies the parts from the old object that the update does not change. `has_lost_fields` if the document of the new one had
+/// more fields.
+pub(super) fn prepare_update(
+    part: Part<'_>,
+    new: &mut dyn Object,
+    context: &Context<'_>,
+    old: &dyn Object,
+    has_lost_fields: bool,
+) {
     let facts = old.resource();
     new.meta_mut().generation = old.meta().generation;
     match part {
@@ -41,7 +48,8 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
         Part::Own(part) => part.prepare(new, context, old),
     }
     keep_system_fields(new, old);
-    if facts.behavior.generation && !matches!(part, Part::Status) && changes_content(new, old) {
+    let counts = facts.behavior.generation && !matches!(part, Part::Status);
+    if counts && (has_lost_fields || changes_content(new, old)) {
         new.meta_mut().generation = old.meta().generation + 1;
     }
 }

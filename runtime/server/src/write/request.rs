@@ -7,11 +7,10 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{Context, User};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_patch::fields::Set;
 use planesmith_patch::managers::{self, Tracking};
 use planesmith_store::Entry;
 
-use super::{Decoded, Part};
+use super::Part;
 use crate::endpoint::{Call, Endpoint};
 use crate::header_text::header_text;
 use crate::offload::{Cost, block_in_place};
@@ -30,10 +29,6 @@ pub(crate) struct Write<'a> {
     resets: &'static [&'static str],
     /// The options of the request, for plugins that pass them on.
     pub(super) options: Box<dyn Struct>,
-    /// Fields that the request sets to empty.
-    emptied_fields: Set<'static>,
-    /// Fields that the request sets to empty, with more details, for messages.
-    pub(super) sent_empty: SentEmpty,
     /// Size of the body, in bytes.
     pub(crate) size: usize,
     /// False for a write that is part of a request that the admission plugins have accepted.
@@ -83,8 +78,6 @@ impl<'a> Write<'a> {
             resets: &[],
             now: endpoint.now(),
             options,
-            emptied_fields: Set::new(),
-            sent_empty: SentEmpty::default(),
             size: 0,
             needs_admission: true,
         }
@@ -105,16 +98,6 @@ impl<'a> Write<'a> {
             Part::Object | Part::Status | Part::Finalizers => &[],
         };
         Self { resets, ..self }
-    }
-
-    /// The same write, for a request whose body was decoded.
-    pub(crate) fn with_sent(self, Decoded { object, json }: &Decoded) -> Self {
-        let representation = self.endpoint.representation();
-        Self {
-            emptied_fields: representation.emptied_fields(object.facts(), json),
-            sent_empty: representation.sent_empty(object.facts(), json),
-            ..self
-        }
     }
 
     /// The same write through a Scale, which changes the number at `replicas`.
@@ -145,7 +128,7 @@ impl<'a> Write<'a> {
             subresource: self.subresource,
             now: self.now,
             resets: self.resets,
-            sent_empty: Some(&self.emptied_fields),
+            sent_empty: None,
         }
     }
 
@@ -184,8 +167,8 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// The request, as strategies see it.
-    pub(crate) fn strategy_context(&self) -> Context<'_> {
+    /// The request, as strategies see it, with the empty values of the document of the object.
+    pub(crate) fn strategy_context<'c>(&'c self, sent_empty: &'c SentEmpty) -> Context<'c> {
         let user = &self.call.ctx.user;
         Context {
             user: Some(User {
@@ -196,7 +179,7 @@ impl<'a> Write<'a> {
             }),
             features: &self.environment().features,
             now: self.now,
-            sent_empty: &self.sent_empty,
+            sent_empty,
         }
     }
 

@@ -12,7 +12,8 @@ use crate::reservations::ReservationGuard;
 pub(super) struct Reserved<P>(Candidate<P>);
 
 impl Identified<New> {
-    /// Reserves what a new object needs.
+    /// Reserves what a new object needs. One that is created through a part with a path of its own gets nothing, as in
+    /// kube-apiserver.
     ///
     /// # Errors
     ///
@@ -20,8 +21,10 @@ impl Identified<New> {
     pub(super) async fn reserve(self, write: &Write<'_>) -> ApiResult<(Reserved<New>, ReservationGuard)> {
         let mut candidate = self.into_candidate();
         let guard = match write.endpoint.reservations() {
-            Some(pool) => ReservationGuard::new(pool.begin_create(&mut *candidate.object, write.dry_run).await?),
-            None => ReservationGuard::nothing(),
+            Some(pool) if write.subresource.is_empty() => {
+                ReservationGuard::new(pool.begin_create(&mut *candidate.object, write.dry_run).await?)
+            }
+            _ => ReservationGuard::nothing(),
         };
         Ok((Reserved(candidate), guard))
     }

@@ -18,28 +18,20 @@ impl<P> Admitted<P> {
     ///
     /// 500 when the object cannot be converted.
     pub(super) async fn into_storage_version(self, write: &Write<'_>) -> ApiResult<Storable<P>> {
-        let Candidate {
-            mut object,
-            size,
-            purpose,
-            ..
-        } = self.into_candidate();
+        let mut candidate = self.into_candidate();
         let (kind, representation) = (write.endpoint.kind(), write.endpoint.representation());
         let hub = kind.hub();
         if write.working_kind() != hub {
-            object = representation.convert(object, &hub).await?;
+            candidate.object = representation.convert(candidate.object, &hub).await?;
         }
         if let Some(complete) = representation.completion(kind) {
+            let Candidate { object, size, .. } = &mut candidate;
             write
-                .in_turn(size, || complete(&mut *object, write.environment()))
+                .in_turn(*size, || complete(&mut **object, write.environment()))
                 .await;
         }
-        Ok(Storable(Candidate {
-            object,
-            size,
-            scale: None,
-            purpose,
-        }))
+        candidate.scale = None;
+        Ok(Storable(candidate))
     }
 }
 

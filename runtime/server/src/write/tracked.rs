@@ -2,7 +2,7 @@
 
 use planesmith_machinery::object::Object;
 use planesmith_patch::fields::Set;
-use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite};
+use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite, Tracking};
 
 use super::candidate::{Candidate, Existing, New};
 use super::request::Managing;
@@ -17,14 +17,16 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, sent_empty, scale) = self.into_parts();
+        let (mut object, unshown, scale) = self.into_parts();
         let size = write.size;
-        let work = || write.track(None, &mut *object, &sent_empty);
+        let work = || write.track(None, &mut *object, &unshown.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
             scale,
+            sent_empty: unshown.sent_empty,
+            has_lost_fields: unshown.has_lost_fields,
             purpose: New,
         })
     }
@@ -37,14 +39,16 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
-        let (mut object, sent_empty, scale) = self.into_parts();
+        let (mut object, unshown, scale) = self.into_parts();
         let size = purpose.size;
-        let work = || write.track(Some(live), &mut *object, &sent_empty);
+        let work = || write.track(Some(live), &mut *object, &unshown.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
             scale,
+            sent_empty: unshown.sent_empty,
+            has_lost_fields: unshown.has_lost_fields,
             purpose,
         })
     }
@@ -57,14 +61,14 @@ impl<P> Tracked<P> {
 }
 
 impl Write<'_> {
-    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, sent_empty: &Set<'static>) {
+    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, unshown: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
-                    let mut tracking = self.tracking();
-                    if !sent_empty.is_empty() {
-                        tracking.sent_empty = Some(sent_empty);
-                    }
+                    let tracking = Tracking {
+                        sent_empty: Some(unshown),
+                        ..self.tracking()
+                    };
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
                 };
                 let as_managed = match live {

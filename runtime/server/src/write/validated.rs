@@ -1,6 +1,6 @@
 //! Eighth step: fields that the client cannot set are restored, and the object is valid.
 
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::validation;
@@ -24,16 +24,17 @@ impl Reserved<New> {
     /// 422 when it is not valid; 429 when the validation is expensive and too much work waits.
     pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<New>> {
         let mut candidate = self.into_candidate();
+        let sent_empty = std::mem::take(&mut candidate.sent_empty);
         let Candidate { object, size, .. } = &mut candidate;
         write.pass_on(object.resource().extensions.hooks.preparation_warnings(&**object));
-        let (sent, context) = (write.endpoint.kind(), write.strategy_context());
+        let (sent, context) = (write.endpoint.kind(), write.strategy_context(&sent_empty));
         let check = || {
             prepare_create(&mut **object, &context);
             validation::check_create_as_sent(&**object, sent, &context)
         };
         let errors = write.check_in_turn(*size, check).await?;
         let errors = write.with_foreign_errors(errors, &**object, None).await;
-        write.refuse_invalid(&**object, &errors)?;
+        write.refuse_invalid(&**object, &errors, &sent_empty)?;
         write.pass_on(object.resource().strategy.warnings_on_create(&**object));
         Ok(Validated(candidate))
     }
@@ -47,11 +48,12 @@ impl<'s> Reserved<Existing<'s>> {
     /// As for a new object.
     pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<Existing<'s>>> {
         let mut candidate = self.into_candidate();
+        let (sent_empty, has_lost_fields) = (std::mem::take(&mut candidate.sent_empty), candidate.has_lost_fields);
         let new = &mut *candidate.object;
         let Existing { old, part, size, .. } = candidate.purpose;
-        let (sent, context) = (write.endpoint.kind(), write.strategy_context());
+        let (sent, context) = (write.endpoint.kind(), write.strategy_context(&sent_empty));
         let check = || {
-            prepare_update(part, new, &write.strategy_context(), old);
+            prepare_update(part, new, &context, old, has_lost_fields);
             let new = &*new;
             match part {
                 Part::Object => validation::check_update_as_sent(new, old, sent, &context),
@@ -67,7 +69,7 @@ impl<'s> Reserved<Existing<'s>> {
         let errors = write.check_in_turn(size, check).await?;
         let mut errors = write.with_foreign_errors(errors, new, Some(old)).await;
         write.pass_on(errors.take_tolerated());
-        write.refuse_invalid(new, &errors)?;
+        write.refuse_invalid(new, &errors, &sent_empty)?;
         let strategy = new.resource().strategy;
         match part {
             Part::Status => write.pass_on(strategy.warnings_on_status_update(new, old)),
@@ -115,14 +117,14 @@ impl Write<'_> {
         all
     }
 
-    /// Refuses an object with validation errors.
-    fn refuse_invalid(&self, object: &dyn Object, errors: &FieldErrors) -> ApiResult<()> {
+    /// Refuses an object with validation errors. They show the empty values of its document.
+    fn refuse_invalid(&self, object: &dyn Object, errors: &FieldErrors, sent_empty: &SentEmpty) -> ApiResult<()> {
         if errors.is_empty() {
             return Ok(());
         }
         // A kind that moved to another group is still named after the group in which it is stored.
         let kind = self.endpoint.kind().hub().group_kind();
-        let errors = self.sent_empty.rendered(errors);
+        let errors = sent_empty.rendered(errors);
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 

@@ -303,6 +303,27 @@ async fn an_applied_scale_has_conflicts_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn applied_fields_that_are_not_stored_count_as_a_change() {
+    let kind = of_one(version("v1", &[], &json!({}), &json!({})));
+    let server = Server::of(memory(), &[&kind]);
+    server.create(&path("v1", ""), &body("v1", "a", &json!({}))).await;
+    let object = path("v1", "/a?fieldManager=one");
+    for generation in [2, 3] {
+        let applied = server.apply(&object, &body("v1", "a", &json!({"x": 1}))).await;
+        assert_eq!(
+            (applied.code, applied.at("/spec")),
+            (200, json!({})),
+            "{}",
+            applied.text
+        );
+        assert_eq!(applied.at("/metadata/generation"), generation);
+    }
+    // Patches are read without the fields, and so are compared without them.
+    let patched = server.patch("merge", &object, r#"{"spec":{"x":2}}"#).await;
+    assert_eq!((patched.code, patched.at("/metadata/generation")), (200, json!(3)));
+}
+
+#[tokio::test]
 async fn fields_that_are_kept_at_the_root_can_be_applied() {
     for extra in [
         json!({"x-kubernetes-preserve-unknown-fields": true}),

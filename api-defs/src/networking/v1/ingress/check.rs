@@ -56,7 +56,9 @@ impl IngressSpec {
 
     fn check(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         if self.rules.is_empty() && self.default_backend.is_none() {
-            errors.invalid("", Json("null"), "either `defaultBackend` or `rules` must be specified");
+            // The error is about the spec, and shows the rules.
+            let rules = if errors.was_sent_empty("rules") { "[]" } else { "null" };
+            errors.invalid("", Json(rules), "either `defaultBackend` or `rules` must be specified");
         }
         if let Some(backend) = &self.default_backend {
             backend.check(tolerance, &mut errors.at("defaultBackend"));

@@ -98,7 +98,7 @@ fn while_conversion_fails_nothing_is_applied_and_nothing_tracked() {
     let versions = Unreachable(scheme());
     let document = document(&json!({"labels": {"y": "2"}}));
     let error = apply(&live, &document, &by("b"), false, &versions).expect_err("a failure");
-    let why = "failed to convert old object: nobody answers";
+    let why = "nobody answers";
     assert_eq!(error, ApplyError::Unversioned(why.to_owned()));
     assert_eq!(error.to_api_error("x").message(), why);
     let mut new = live.clone();

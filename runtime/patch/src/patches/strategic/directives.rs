@@ -1,6 +1,6 @@
 //! Keys of a patch that say what to do instead of what to set.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use planesmith_machinery::status::ApiError;
 use planesmith_wire::go_format;
@@ -16,10 +16,24 @@ pub(super) fn unknown(directive: &Value, patch: &Map<String, Value>) -> ApiError
 
 /// A value as Go's `%s` prints it.
 fn as_text(value: &Value) -> String {
-    let shown = go_format::value(value);
     match value {
-        Value::Number(_) | Value::Bool(_) => format!("%!s({}={shown})", go_format::type_of(value)),
-        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => shown,
+        Value::String(text) => text.clone(),
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Number(_) | Value::Bool(_) => {
+            format!("%!s({}={})", go_format::type_of(value), go_format::value(value))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(as_text).collect();
+            format!("[{}]", elements.join(" "))
+        }
+        Value::Object(entries) => {
+            let sorted: BTreeMap<_, _> = entries.iter().collect();
+            let entries: Vec<String> = sorted
+                .into_iter()
+                .map(|(name, value)| format!("{name}:{}", as_text(value)))
+                .collect();
+            format!("map[{}]", entries.join(" "))
+        }
     }
 }
 

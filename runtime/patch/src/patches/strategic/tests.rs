@@ -117,6 +117,10 @@ fn undecodable_result_shows_the_patch() {
         r#" "" is invalid: patch: Invalid value: "map[finalizers:[a <nil>] nodeSelector:map[$patch:replace y:1]]": bad"#
     );
     assert_eq!(
+        rendered(r#"{"finalizers":["a"],"$patch":"replace"}"#),
+        r#" "" is invalid: patch: Invalid value: "map[finalizers:[a]]": bad"#
+    );
+    assert_eq!(
         rendered("null"),
         r#" "" is invalid: patch: Invalid value: "map[]": bad"#
     );
@@ -179,6 +183,14 @@ fn senseless_directives_fail() {
         (
             json!({"nodeSelector": {"y": 8, "$patch": "merge"}}),
             "unknown patch type: merge in map: map[$patch:merge y:8]",
+        ),
+        (
+            json!({"nodeSelector": {"$patch": null}}),
+            "unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]",
+        ),
+        (
+            json!({"nodeSelector": {"$patch": [{"b": "x", "a": null}, true]}}),
+            "unknown patch type: [map[a:%!s(<nil>) b:x] %!s(bool=true)] in map: map[$patch:[map[a:<nil> b:x] true]]",
         ),
         (
             json!({"containers": [{"name": "web", "$patch": "merge"}]}),
