@@ -21,12 +21,12 @@ pub(super) fn problem(program: &Program) -> Option<String> {
 
 fn problem_of(expr: &Expr, program: &Program) -> Option<String> {
     let Node::Call(call) = &expr.node else { return None };
-    match (call.function.as_str(), call.args.as_slice()) {
-        ("find" | "findAll", [pattern, ..]) if call.target.is_some() => match &pattern.node {
+    match (call.function.as_str(), call.args.as_slice(), call.target.is_some()) {
+        ("find" | "findAll", [pattern, ..], true) | ("matches", [_, pattern], false) => match &pattern.node {
             Node::Literal(Literal::String(pattern)) => go_pattern::problem(pattern),
             _ => None,
         },
-        (_, [_]) if is_constant(expr) => {
+        (_, [_], _) if is_constant(expr) => {
             let mut evaluator = Evaluator::new(program, Scope::default(), PER_CALL_LIMIT, Effort::default());
             let fault = evaluator.eval(expr).err()?;
             Some(fault.message().to_owned())
