@@ -33,7 +33,7 @@ const OPERATORS: [(usize, &str, &str); 14] = [
     (2, ">", "_>_"),
     (2, "==", operator::EQUALS),
     (2, "!=", "_!=_"),
-    (2, "in", "@in"),
+    (2, "in", operator::IN),
     (3, "+", operator::ADD),
     (3, "-", "_-_"),
     (4, "*", "_*_"),

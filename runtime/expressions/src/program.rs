@@ -21,6 +21,7 @@ use crate::source::Source;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated};
 
+use constants::Constants;
 use evaluator::Evaluator;
 
 /// The cost limit of one expression, about 0.1 seconds; evaluation stops beyond it.
@@ -91,6 +92,7 @@ impl Environment {
         }
         let max_cost = estimate(&expr, &checked, self.root.as_ref(), u64::MAX);
         let mut program = Program {
+            constants: Constants::of(&expr),
             expr,
             checked,
             patterns,
@@ -168,6 +170,7 @@ pub struct Program {
     pub(crate) expr: Expr,
     pub(crate) checked: Checked,
     pub(crate) patterns: HashMap<String, Pattern>,
+    constants: Constants,
     max_cost: u64,
     problem: Option<String>,
 }
