@@ -108,6 +108,7 @@ pub(crate) mod operator {
     pub(crate) const CONDITIONAL: &str = "_?_:_";
     pub(crate) const EQUALS: &str = "_==_";
     pub(crate) const ADD: &str = "_+_";
+    pub(crate) const IN: &str = "@in";
     pub(crate) const INDEX: &str = "_[_]";
     pub(crate) const OPTIONAL_INDEX: &str = "_[?_]";
     pub(crate) const OPTIONAL_SELECT: &str = "_?._";
@@ -172,25 +173,28 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
 
 /// Calls `visit` with the expression, and with the descendants of those for which it returns true.
 pub(crate) fn walk_into<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr) -> bool) {
-    if !visit(expr) {
-        return;
+    if visit(expr) {
+        each_part(expr, &mut |part| walk_into(part, visit));
     }
-    let walk = walk_into;
+}
+
+/// Calls `visit` with the direct parts of the expression.
+pub(crate) fn each_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.node {
         Node::Literal(_) | Node::Ident(_) | Node::Broken => {}
-        Node::Select(select) => walk(&select.operand, visit),
-        Node::Call(call) => call.target.iter().chain(&call.args).for_each(|part| walk(part, visit)),
-        Node::List(elements) => elements.iter().for_each(|element| walk(&element.value, visit)),
+        Node::Select(select) => visit(&select.operand),
+        Node::Call(call) => call.target.iter().chain(&call.args).for_each(visit),
+        Node::List(elements) => elements.iter().for_each(|element| visit(&element.value)),
         Node::Map(entries) => {
             for entry in entries {
-                walk(&entry.key, visit);
-                walk(&entry.value, visit);
+                visit(&entry.key);
+                visit(&entry.value);
             }
         }
-        Node::Struct(object) => object.fields.iter().for_each(|field| walk(&field.value, visit)),
+        Node::Struct(object) => object.fields.iter().for_each(|field| visit(&field.value)),
         Node::Fold(fold) => {
             for part in [&fold.range, &fold.start, &fold.condition, &fold.step, &fold.result] {
-                walk(part, visit);
+                visit(part);
             }
         }
     }

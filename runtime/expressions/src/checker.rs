@@ -187,6 +187,12 @@ impl Checker<'_> {
                 self.bindings.fits(&Type::Dyn, target);
                 Type::Dyn
             }
+            // kube-apiserver declares these as objects, and does not find their fields.
+            Type::Library(name) => {
+                self.source
+                    .report(at, format!("unexpected failed resolution of '{name}'"));
+                Type::Error
+            }
             other => {
                 if !other.is_dyn_or_error() {
                     self.source
@@ -377,12 +383,12 @@ impl Checker<'_> {
             Type::Struct(object) => Some(object.clone()),
             _ => None,
         });
-        if known.is_none() {
+        let Some(known) = known else {
             self.undeclared(expr.at, &value.name);
-        }
+            return Type::Error;
+        };
         for field in &value.fields {
             let found = self.part(&field.value, field.is_optional);
-            let Some(known) = &known else { continue };
             match known.fields.get(&field.name) {
                 None => self
                     .source

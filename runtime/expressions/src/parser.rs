@@ -33,7 +33,7 @@ const OPERATORS: [(usize, &str, &str); 14] = [
     (2, ">", "_>_"),
     (2, "==", operator::EQUALS),
     (2, "!=", "_!=_"),
-    (2, "in", "@in"),
+    (2, "in", operator::IN),
     (3, "+", operator::ADD),
     (3, "-", "_-_"),
     (4, "*", "_*_"),
@@ -374,8 +374,7 @@ impl Parser<'_> {
             }
             Kind::EscapedIdentifier => {
                 self.take();
-                let field = name.text.trim_matches('`').to_owned();
-                return Ok(self.field(operand, dot, &name, field, is_optional));
+                return Ok(self.refuse_escape(name.at));
             }
             Kind::Word if name.text != "in" && !is_optional => {
                 self.syntax(
@@ -396,6 +395,11 @@ impl Parser<'_> {
         }
         let field = name.text.clone();
         Ok(self.field(operand, dot, &name, field, is_optional))
+    }
+
+    /// Refuses an identifier in backquotes, which belongs to CEL, but not to the CEL of Kubernetes.
+    fn refuse_escape(&mut self, at: Position) -> Expr {
+        self.refuse(at, "unsupported syntax: '`'")
     }
 
     fn field(&mut self, operand: Expr, dot: Position, name: &Token, field: String, is_optional: bool) -> Expr {

@@ -14,12 +14,14 @@ use crate::collections;
 use crate::cost::estimate;
 use crate::declared::Declared;
 use crate::functions::clauses;
+use crate::library::instant::Instant;
 use crate::library::time;
 use crate::parser::parse;
 use crate::source::Source;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated};
 
+use constants::Constants;
 use evaluator::Evaluator;
 
 /// The cost limit of one expression, about 0.1 seconds; evaluation stops beyond it.
@@ -90,6 +92,7 @@ impl Environment {
         }
         let max_cost = estimate(&expr, &checked, self.root.as_ref(), u64::MAX);
         let mut program = Program {
+            constants: Constants::of(&expr),
             expr,
             checked,
             patterns,
@@ -101,7 +104,7 @@ impl Environment {
     }
 }
 
-/// Reports string literals that are not valid durations, timestamps, patterns or formats where these are required.
+/// Reports literals that are not valid durations, timestamps, patterns or formats where these are required.
 fn check_literals(expr: &Expr, checked: &Checked, patterns: &mut HashMap<String, Pattern>, source: &mut Source) {
     walk(expr, &mut |expr| {
         let Node::Call(call) = &expr.node else { return };
@@ -112,17 +115,21 @@ fn check_literals(expr: &Expr, checked: &Checked, patterns: &mut HashMap<String,
             source.report(at, problem);
         }
         for (index, arg) in call.args.iter().enumerate() {
-            let Node::Literal(Literal::String(text)) = &arg.node else {
+            let Node::Literal(literal) = &arg.node else {
                 continue;
             };
             let is_member = call.target.is_some();
-            let fits = match (call.function.as_str(), index) {
-                ("duration", 0) => time::parse_go_duration(text).is_some(),
-                ("timestamp", 0) => time::parse_timestamp(text).is_some(),
-                ("matches" | "find" | "findAll", index) if index == usize::from(!is_member) => {
+            let fits = match (call.function.as_str(), index, literal) {
+                ("duration", 0, Literal::String(text)) => time::parse_go_duration(text).is_some(),
+                ("timestamp", 0, Literal::String(text)) => Instant::parse(text).is_ok(),
+                ("timestamp", 0, Literal::Int(seconds)) => Instant::from_second(*seconds).is_some(),
+                ("matches" | "find" | "findAll", index, Literal::String(text)) => {
                     let regex = go_pattern::compile_unknown(text);
-                    let fits = regex.is_ok() || call.function != "matches";
-                    patterns.extend(regex.ok().map(|regex| (text.clone(), regex)));
+                    // kube-apiserver checks the first argument, even where that is the text, and the pattern later.
+                    let fits = regex.is_ok() || call.function != "matches" || index > 0;
+                    if index == usize::from(!is_member) {
+                        patterns.extend(regex.ok().map(|regex| (text.clone(), regex)));
+                    }
                     fits
                 }
                 _ => true,
@@ -163,6 +170,7 @@ pub struct Program {
     pub(crate) expr: Expr,
     pub(crate) checked: Checked,
     pub(crate) patterns: HashMap<String, Pattern>,
+    constants: Constants,
     max_cost: u64,
     problem: Option<String>,
 }

@@ -119,6 +119,28 @@ impl Type {
         }
     }
 
+    /// Returns the name that values of the type have: that of the type without its parameters.
+    pub(crate) fn value_name(&self) -> String {
+        let mut name = match self {
+            Type::Null => "null_type".to_owned(),
+            Type::Duration => "google.protobuf.Duration".to_owned(),
+            Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
+            other => other.to_string(),
+        };
+        name.truncate(name.find('(').unwrap_or(name.len()));
+        name
+    }
+
+    /// Returns the name with its parameters, as messages about the result of an expression have it.
+    pub(crate) fn result_name(&self) -> String {
+        let parameters = match self {
+            Type::List(inner) | Type::Optional(inner) | Type::Type(inner) => inner.result_name(),
+            Type::Map(key, value) => format!("{}, {}", key.result_name(), value.result_name()),
+            _ => return self.value_name(),
+        };
+        format!("{}({parameters})", self.value_name())
+    }
+
     /// Returns the type called `name` in expressions.
     pub(crate) fn named(name: &str) -> Option<Type> {
         Some(match name {

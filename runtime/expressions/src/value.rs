@@ -14,12 +14,13 @@ use serde_json::Value as Json;
 
 use crate::authorization::{AuthorizerDecision, Check, ServiceAccount};
 use crate::library::format::Format;
+use crate::library::instant::Instant;
 use crate::library::semver::Semver;
 use crate::library::url::Url;
 use crate::types::Type;
 use crate::types::{ANY_OBJECT, JSON_PATCH};
 
-pub(crate) use compare::{compare, contains_all, equals, includes, order};
+pub(crate) use compare::{compare, contains_all, equals, includes, order, surely_equal};
 pub(crate) use effort::{Effort, MAX_STEPS};
 pub(crate) use view::{field_of, from_json, from_plain_json, unescaped};
 
@@ -43,7 +44,7 @@ pub enum Value<'d> {
     /// A duration, in nanoseconds.
     Duration(i64),
     /// A point in time.
-    Timestamp(jiff::Timestamp),
+    Timestamp(Instant),
     /// A list.
     List(List<'d>),
     /// A map or an object.
@@ -143,6 +144,8 @@ pub enum Library {
     Cidr(IpAddr, u8),
     /// `kubernetes.Quantity`.
     Quantity(Rc<Quantity>),
+    /// A sum or difference of quantities, to which kube-apiserver compares no value.
+    ComputedQuantity(Rc<Quantity>),
     /// `kubernetes.Semver`.
     Semver(Rc<Semver>),
     /// `kubernetes.NamedFormat`.
@@ -353,7 +356,7 @@ impl Library {
             Library::Url(_) => "kubernetes.URL",
             Library::Ip(_) => "net.IP",
             Library::Cidr(..) => "net.CIDR",
-            Library::Quantity(_) => "kubernetes.Quantity",
+            Library::Quantity(_) | Library::ComputedQuantity(_) => "kubernetes.Quantity",
             Library::Semver(_) => "kubernetes.Semver",
             Library::Format(_) => "kubernetes.NamedFormat",
             Library::Authorizer(_) => "kubernetes.authorization.Authorizer",

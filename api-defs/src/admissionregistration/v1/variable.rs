@@ -32,7 +32,7 @@ impl Variable {
             return;
         }
         match environment.compile(&self.expression, &[]) {
-            Ok(program) => environment.declare(&self.name, program.result_type().clone()),
+            Ok(program) => environment.declare(&self.name, program.result_type()),
             Err(problem) => {
                 problem.report(errors, "expression", &self.expression);
                 environment.declare_unknown(&self.name);

@@ -8,7 +8,7 @@ use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrin
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-use super::JSONSchemaProps;
+use super::{CustomResourceDefinitionVersion, CustomResourceValidation, JSONSchemaProps};
 
 /// Renders the whole schema.
 pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
@@ -78,6 +78,28 @@ pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
         ("XValidations", GoValue(&schema.x_kubernetes_validations).rendered()),
     ];
     object(fields.iter().map(|(name, value)| (*name, value.clone())))
+}
+
+/// Renders a version of a kind with its schema.
+pub(super) fn rendered_version(version: &CustomResourceDefinitionVersion) -> String {
+    let wrapped = |schema: &CustomResourceValidation| {
+        let schema = schema.open_apiv3_schema.as_ref();
+        object([("OpenAPIV3Schema", schema.map_or("null".to_owned(), rendered))])
+    };
+    object([
+        ("Name", Value::from(&*version.name).to_string()),
+        ("Served", version.served.to_string()),
+        ("Storage", version.storage.to_string()),
+        ("Deprecated", version.deprecated.to_string()),
+        ("DeprecationWarning", GoValue(&version.deprecation_warning).rendered()),
+        ("Schema", version.schema.as_ref().map_or("null".to_owned(), wrapped)),
+        ("Subresources", GoValue(&version.subresources).rendered()),
+        (
+            "AdditionalPrinterColumns",
+            GoValue(&version.additional_printer_columns).rendered(),
+        ),
+        ("SelectableFields", GoValue(&version.selectable_fields).rendered()),
+    ])
 }
 
 /// Renders the schemas of list elements.

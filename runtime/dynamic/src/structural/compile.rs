@@ -23,6 +23,16 @@ impl Structural {
         Compiler::new(shared).compile(schema)
     }
 
+    /// As [`Structural::compile`], for the check of defaults. kube-apiserver checks these against the schema as it is written:
+    /// any value is an integer or a string, and formats without a meaning count as formats.
+    #[must_use]
+    pub fn compile_as_written(schema: &Value) -> Self {
+        let mut shared = SharedSchemas::default();
+        let mut compiler = Compiler::new(&mut shared);
+        compiler.is_as_written = true;
+        compiler.structural(schema)
+    }
+
     fn any(&self, here: bool, below: fn(&Structural) -> bool) -> bool {
         here || self.children().any(below)
     }
@@ -33,6 +43,8 @@ struct Compiler<'s> {
     shared: &'s mut SharedSchemas,
     /// True below the metadata of an embedded object, whose schema does not decide about its fields.
     in_metadata: bool,
+    /// True if keywords without a meaning for objects count.
+    is_as_written: bool,
 }
 
 impl<'s> Compiler<'s> {
@@ -40,6 +52,7 @@ impl<'s> Compiler<'s> {
         Self {
             shared,
             in_metadata: false,
+            is_as_written: false,
         }
     }
 
@@ -66,7 +79,10 @@ impl<'s> Compiler<'s> {
         let rules = schema
             .get("x-kubernetes-validations")
             .filter(|rules| rules.as_array().is_some_and(|rules| !rules.is_empty()));
-        let schema_type = schema_type(schema);
+        let schema_type = match schema_type(schema) {
+            SchemaType::IntOrString if self.is_as_written => SchemaType::Any,
+            schema_type => schema_type,
+        };
         let limits = self.limits(schema, schema_type);
         let mut compiled = Structural {
             schema_type,
@@ -137,7 +153,10 @@ impl<'s> Compiler<'s> {
         let most = |name: &str| schema.get(name).and_then(Value::as_i64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
         Limits {
-            format: Format::from_name(schema_type, str_of(schema, "format")),
+            format: match (str_of(schema, "format"), self.is_as_written) {
+                (name, true) => Format::as_written(schema_type, name),
+                (name, false) => Format::from_name(schema_type, name),
+            },
             maximum: number("maximum"),
             exclusive_maximum: flag("exclusiveMaximum"),
             minimum: number("minimum"),

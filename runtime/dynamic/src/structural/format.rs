@@ -35,6 +35,15 @@ impl Format {
         })
     }
 
+    /// As [`Format::from_name`], with formats about which nothing is known; `None` without a name.
+    pub(super) fn as_written(schema_type: SchemaType, name: &str) -> Option<Self> {
+        let unknown = || Self {
+            name: name.into(),
+            holds: None,
+        };
+        (!name.is_empty()).then(|| Self::from_name(schema_type, name).unwrap_or_else(unknown))
+    }
+
     /// As it was written.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -63,17 +63,37 @@ fn parse_ip(text: &str) -> Result<IpAddr, Fault> {
 }
 
 fn parse_cidr(text: &str) -> Result<(IpAddr, u8), Fault> {
-    let shown = quote(text);
-    let failed = || {
-        Fault::new(format!(
-            "network address parse error during conversion from string: netip.ParsePrefix({shown}): no '/'"
-        ))
+    const FAILED: &str = "network address parse error during conversion from string: ";
+    let (address, bits) = parse_prefix(text).map_err(|problem| {
+        let shown = quote(text);
+        Fault::new(format!("{FAILED}{FAILED}netip.ParsePrefix({shown}): {problem}"))
+    })?;
+    match address {
+        IpAddr::V6(inner) if inner.to_ipv4_mapped().is_some() => {
+            let shown = quote(text);
+            Err(Fault::new(format!(
+                "{FAILED}IPv4-mapped IPv6 address {shown} is not allowed"
+            )))
+        }
+        address => Ok((address, bits)),
+    }
+}
+
+/// Parses `address/bits`; the problem is worded as Go words it.
+fn parse_prefix(text: &str) -> Result<(IpAddr, u8), String> {
+    let (address, bits) = text.rsplit_once('/').ok_or("no '/'")?;
+    let address: IpAddr = match address.parse() {
+        Ok(address) => address,
+        Err(_) if address.contains('%') => return Err("IPv6 zones cannot be present in a prefix".to_owned()),
+        Err(_) => return Err(format!("ParseAddr({}): unable to parse IP", quote(address))),
     };
-    let (address, bits) = text.split_once('/').ok_or_else(failed)?;
-    let address = parse_ip(address)?;
     let is_plain = bits == "0" || (!bits.starts_with('0') && bits.bytes().all(|byte| byte.is_ascii_digit()));
-    let bits: u8 = bits.parse().ok().filter(|_| is_plain).ok_or_else(failed)?;
-    IpRange::new(address, bits).ok_or_else(failed)?;
+    let bad_bits = || format!("bad bits after slash: {}", quote(bits));
+    let bits: u64 = bits.parse().ok().filter(|_| is_plain).ok_or_else(bad_bits)?;
+    let bits = u8::try_from(bits)
+        .ok()
+        .filter(|bits| IpRange::new(address, *bits).is_some());
+    let bits = bits.ok_or("prefix length out of range")?;
     Ok((address, bits))
 }
 
@@ -158,7 +178,8 @@ fn contains_ip<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (network, bits) = range(&args)?;
     let address = match args.get(1) {
         Some(Value::Library(Library::Ip(address))) => *address,
-        _ => parse_ip(text_argument(&args, 1)?)?,
+        // The fault is that of an argument that is no address, not that of the text.
+        _ => parse_ip(text_argument(&args, 1)?).map_err(|_| unfit())?,
     };
     let contains = IpRange::new(network, bits).is_some_and(|range| range.contains(address));
     Ok(Value::Bool(contains))

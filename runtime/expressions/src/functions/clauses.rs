@@ -190,7 +190,7 @@ impl Clause {
     fn check(&self, value: &Expr, type_of: TypeOf<'_>) -> Result<(), (Position, String)> {
         let ty = type_of(value);
         if !self.takes(ty) {
-            let problem = self.refused(&runtime_name(ty));
+            let problem = self.refused(&ty.value_name());
             return Err((value.at, format!("error during formatting: {problem}")));
         }
         let mut parts = match (&value.node, self.verb) {
@@ -217,7 +217,7 @@ impl Clause {
     }
 
     fn write(&self, out: &mut LimitedWriter, value: &Value<'_>) -> Result<(), Fault> {
-        let precision = self.precision.unwrap_or(DEFAULT_PRECISION).min(MAX_PRECISION);
+        let precision = self.precision.unwrap_or(DEFAULT_PRECISION);
         let written = match (self.verb, value) {
             (b's', value) => return text(out, value, self),
             (b'd', Value::Int(_) | Value::Uint(_)) => out.value(value),
@@ -239,20 +239,6 @@ impl Clause {
             _ => return Err(failed(&self.refused(value.type_name()))),
         };
         written.map_err(too_long)
-    }
-}
-
-/// Returns the name of a type without its parameters, as values have it.
-fn runtime_name(ty: &Type) -> String {
-    match ty {
-        Type::Null => "null_type".to_owned(),
-        Type::Duration => "google.protobuf.Duration".to_owned(),
-        Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
-        other => {
-            let mut name = other.to_string();
-            name.truncate(name.find('(').unwrap_or(name.len()));
-            name
-        }
     }
 }
 
@@ -341,37 +327,45 @@ fn radix(out: &mut LimitedWriter, verb: u8, number: u64) -> fmt::Result {
     }
 }
 
-/// Writes a number as American English has it: thousands are grouped, and powers of ten have superscripts.
+/// Writes a number as American English has it: thousands are grouped, powers of ten have superscripts, and zero has no sign.
 fn real(out: &mut LimitedWriter, verb: u8, precision: usize, number: f64) -> fmt::Result {
-    const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    if number.is_nan() {
-        return out.write_str("NaN");
-    }
-    out.write_str(if number.is_sign_negative() { "-" } else { "" })?;
-    let number = number.abs();
-    if number.is_infinite() {
-        return out.write_str("∞");
-    }
-    if verb == b'f' {
-        let text = format!("{number:.precision$}");
-        let whole = text.find('.').unwrap_or(text.len());
-        for (index, c) in text.char_indices() {
-            let starts_group = index > 0 && index < whole && (whole - index).is_multiple_of(3);
-            out.write_str(if starts_group { "," } else { "" })?;
-            out.write_char(c)?;
+    let sign = if number < 0.0 { "-" } else { "" };
+    let digits = match (number.abs(), verb) {
+        (number, _) if number.is_nan() => "NaN".to_owned(),
+        (number, _) if number.is_infinite() => "∞".to_owned(),
+        (number, b'f') => fixed(number, precision.min(MAX_PRECISION)),
+        (number, _) => scientific(number),
+    };
+    // kube-apiserver takes the precision of a scientific number as its width, and counts it in 16 bits.
+    let width = if verb == b'e' { precision % (1 << 16) } else { 0 };
+    write!(out, "{:>width$}", format!("{sign}{digits}"))
+}
+
+fn fixed(number: f64, precision: usize) -> String {
+    let text = format!("{number:.precision$}");
+    let whole = text.find('.').unwrap_or(text.len());
+    let mut grouped = String::with_capacity(text.len() + whole / 3);
+    for (index, c) in text.char_indices() {
+        if index > 0 && index < whole && (whole - index).is_multiple_of(3) {
+            grouped.push(',');
         }
-        return Ok(());
+        grouped.push(c);
     }
-    let scientific = format!("{number:.precision$e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    grouped
+}
+
+fn scientific(number: f64) -> String {
+    const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = format!("{number:.DEFAULT_PRECISION$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, exponent) = match exponent.strip_prefix('-') {
         Some(exponent) => ("⁻", exponent),
         None => ("", exponent),
     };
-    write!(out, "{digits}\u{202f}×\u{202f}10{sign}")?;
-    for digit in format!("{exponent:0>2}").bytes() {
+    let raised = format!("{exponent:0>2}");
+    let raised = raised.bytes().map(|digit| {
         let superscript = SUPERSCRIPTS.get(usize::from(digit.wrapping_sub(b'0')));
-        out.write_char(*superscript.unwrap_or(&'⁰'))?;
-    }
-    Ok(())
+        superscript.copied().unwrap_or('⁰')
+    });
+    format!("{digits}×10{sign}{}", raised.collect::<String>())
 }

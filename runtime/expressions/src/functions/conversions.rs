@@ -1,6 +1,7 @@
 //! Type conversions.
 
 use super::{Context, Entry, format, unfit};
+use crate::library::instant::{Instant, InvalidInstant};
 use crate::library::time;
 use crate::value::{Evaluated, Fault, Library, Value};
 
@@ -114,9 +115,13 @@ fn to_string<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'
 }
 
 fn to_timestamp<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let overflow = || Fault::new("timestamp overflow");
     let time = match only(args)? {
-        Value::Int(seconds) => jiff::Timestamp::from_second(seconds).map_err(|_| Fault::new("timestamp overflow"))?,
-        Value::String(text) => time::parse_timestamp(&text).ok_or_else(|| failed("google.protobuf.Timestamp"))?,
+        Value::Int(seconds) => Instant::from_second(seconds).ok_or_else(overflow)?,
+        Value::String(text) => Instant::parse(&text).map_err(|problem| match problem {
+            InvalidInstant::Malformed => failed("google.protobuf.Timestamp"),
+            InvalidInstant::OutOfRange => overflow(),
+        })?,
         _ => return Err(unfit()),
     };
     Ok(Value::Timestamp(time))

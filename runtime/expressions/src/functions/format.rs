@@ -74,7 +74,7 @@ impl LimitedWriter {
             }
             Value::Map(map) => self.map(map),
             Value::Object(object) => self.object(object),
-            Value::Type(ty) => write!(self, "{ty}"),
+            Value::Type(ty) => self.write_str(&ty.value_name()),
             Value::Optional(Some(value)) => {
                 self.write_str("optional(")?;
                 self.value(value)?;
@@ -86,7 +86,7 @@ impl LimitedWriter {
                 Library::Url(url) => self.write_str(&url.text),
                 Library::Ip(address) => write!(self, "{address}"),
                 Library::Cidr(address, bits) => write!(self, "{address}/{bits}"),
-                Library::Quantity(quantity) => write!(self, "{quantity}"),
+                Library::Quantity(quantity) | Library::ComputedQuantity(quantity) => write!(self, "{quantity}"),
                 Library::Semver(version) => write!(self, "{version}"),
                 Library::Format(format) => self.write_str(format.name),
                 Library::Authorizer(_) | Library::Check(..) | Library::Decision(_) => self.write_str(value.type_name()),

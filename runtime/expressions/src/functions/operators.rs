@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::{Context, Entry, count, no_such_overload, unsupported};
 use crate::ast::operator;
-use crate::value::{Evaluated, Fault, List, Value, compare, equals, field_of, includes};
+use crate::library::instant::Instant;
+use crate::value::{Evaluated, Fault, List, Value, compare, equals, field_of, includes, surely_equal};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("_?_:_: (bool, A, A) A", "conditional", lazy),
@@ -198,7 +199,7 @@ fn equal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 
 fn unequal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (one, other) = pair(args)?;
-    equals(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
+    surely_equal(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
 }
 
 /// Returns the sum of two values.
@@ -230,9 +231,8 @@ fn concatenated<'d>(context: &mut Context<'_>, one: List<'d>, other: &List<'d>) 
     Ok(Value::List(List::Owned(elements)))
 }
 
-fn later<'d>(time: jiff::Timestamp, nanoseconds: i64) -> Evaluated<'d> {
-    let duration = jiff::SignedDuration::from_nanos(nanoseconds);
-    let moved = time.checked_add(duration).map_err(|_| timestamp_overflow())?;
+fn later<'d>(time: Instant, nanoseconds: i64) -> Evaluated<'d> {
+    let moved = time.checked_add(nanoseconds).ok_or_else(timestamp_overflow)?;
     Ok(Value::Timestamp(moved))
 }
 
@@ -248,8 +248,7 @@ fn subtract<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
             later(one, other.checked_neg().ok_or_else(timestamp_overflow)?)?
         }
         (Value::Timestamp(one), Value::Timestamp(other)) => {
-            let nanoseconds = one.duration_since(other).as_nanos();
-            Value::Duration(i64::try_from(nanoseconds).map_err(|_| duration_overflow())?)
+            Value::Duration(one.since(other).ok_or_else(duration_overflow)?)
         }
         (one, other) => return Err(no_such_overload("_-_", &[one, other])),
     })

@@ -12,7 +12,6 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("quantity: (string) quantity", "string_to_quantity", quantity),
     ("isQuantity: (string) bool", "is_quantity_string", is_quantity),
     ("sign: (quantity) int", "quantity_sign", sign),
-    ("sign: quantity.() int", "quantity_sign", sign),
     (
         "isGreaterThan: quantity.(quantity) bool",
         "quantity_is_greater_than",
@@ -33,9 +32,13 @@ fn value<'d>(quantity: Quantity) -> Value<'d> {
     Value::Library(Library::Quantity(Rc::new(quantity)))
 }
 
+fn computed<'d>(quantity: Quantity) -> Value<'d> {
+    Value::Library(Library::ComputedQuantity(Rc::new(quantity)))
+}
+
 fn arg(args: &[Value<'_>], index: usize) -> Result<Rc<Quantity>, Fault> {
     match args.get(index) {
-        Some(Value::Library(Library::Quantity(quantity))) => Ok(quantity.clone()),
+        Some(Value::Library(Library::Quantity(quantity) | Library::ComputedQuantity(quantity))) => Ok(quantity.clone()),
         Some(Value::Int(number)) => Ok(Rc::new(Quantity::new(*number, Notation::Decimal))),
         _ => Err(unfit()),
     }
@@ -104,10 +107,10 @@ fn is_integer<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 
 fn add<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let sum = arg(&args, 0)?.checked_add(&*arg(&args, 1)?);
-    sum.map(value).ok_or_else(|| Fault::new("quantity overflow"))
+    sum.map(computed).ok_or_else(|| Fault::new("quantity overflow"))
 }
 
 fn sub<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let difference = arg(&args, 0)?.checked_sub(&*arg(&args, 1)?);
-    difference.map(value).ok_or_else(|| Fault::new("quantity overflow"))
+    difference.map(computed).ok_or_else(|| Fault::new("quantity overflow"))
 }

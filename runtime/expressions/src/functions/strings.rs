@@ -1,7 +1,5 @@
 //! Strings.
 
-use planesmith_machinery::go_format::quote;
-
 use super::{Context, Entry, clauses, count, format, int, text_argument, unfit};
 use crate::value::{Evaluated, Fault, Value};
 
@@ -51,7 +49,6 @@ pub(super) const FUNCTIONS: &[Entry] = &[
         substring,
     ),
     ("trim: string.() string", "string_trim", trim),
-    ("reverse: string.() string", "string_reverse", reverse),
     ("format: string.(list(dyn)) string", "string_format", formatted),
     ("strings.quote: (string) string", "strings_quote", quoted),
     ("join: list(string).() string", "list_join", join),
@@ -108,8 +105,10 @@ fn index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     if part.is_empty() {
         return Ok(Value::Int(from));
     }
-    let start = usize::try_from(from).ok().and_then(|from| offset(text, from));
-    let start = start.ok_or_else(|| out_of_range(from))?;
+    let from = usize::try_from(from).map_err(|_| out_of_range(from))?;
+    let Some(start) = offset(text, from) else {
+        return Ok(Value::Int(-1));
+    };
     let found = text[start..].find(part).map(|at| text[..start + at].chars().count());
     Ok(found.map_or(Value::Int(-1), count))
 }
@@ -124,8 +123,11 @@ fn last_index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d>
     if part.is_empty() {
         return Ok(Value::Int(from));
     }
-    let last = usize::try_from(from).ok().and_then(|from| offset(text, from));
-    let last = last.ok_or_else(|| out_of_range(from))?;
+    let from = usize::try_from(from).map_err(|_| out_of_range(from))?;
+    let last = match offset(text, from) {
+        Some(last) if last < text.len() || args.len() == 2 => last,
+        _ => return Ok(Value::Int(-1)),
+    };
     let end = (last + part.len()).min(text.len());
     let end = (end..=text.len())
         .find(|end| text.is_char_boundary(*end))
@@ -203,10 +205,6 @@ fn trim<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::text(text_argument(&args, 0)?.trim()))
 }
 
-fn reverse<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text_argument(&args, 0)?.chars().rev().collect::<String>()))
-}
-
 fn formatted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match args.get(1) {
         Some(Value::List(values)) => {
@@ -221,7 +219,31 @@ fn quoted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> 
     let text = text_argument(&args, 0)?;
     // One character can become an escape sequence of several.
     context.effort.takes(text.len().saturating_mul(4))?;
-    Ok(Value::text(quote(text)))
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match escape_of(c) {
+            Some(letter) => quoted.extend(['\\', letter]),
+            None => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    Ok(Value::text(quoted))
+}
+
+/// Returns the letter of the escape sequence of a character; `None` if quoted texts have the character itself.
+fn escape_of(c: char) -> Option<char> {
+    Some(match c {
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\u{c}' => 'f',
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        '\u{b}' => 'v',
+        '\\' | '"' => c,
+        _ => return None,
+    })
 }
 
 fn join<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {

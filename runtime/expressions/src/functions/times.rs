@@ -89,7 +89,7 @@ fn moment(name: &str, args: &[Value<'_>]) -> Result<Moment, Fault> {
         None => TimeZone::UTC,
     };
     match args.first() {
-        Some(Value::Timestamp(time)) => Ok(Moment::Civil(zone.to_datetime(*time))),
+        Some(Value::Timestamp(time)) => Ok(Moment::Civil(time.in_zone(&zone))),
         Some(Value::Duration(nanoseconds)) => Ok(Moment::Nanoseconds(*nanoseconds)),
         _ => Err(no_such_overload(name, args)),
     }

@@ -18,7 +18,8 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("getQuery: url.() map(string, list(string))", "url_get_query", query),
 ];
 
-fn unescape(text: &str) -> String {
+/// Decodes a name or value of a query; `None` if an escape sequence is malformed.
+fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -26,15 +27,13 @@ fn unescape(text: &str) -> String {
         match byte {
             b'+' => bytes.push(b' '),
             b'%' => {
-                let code = hex(rest.next())
-                    .zip(hex(rest.next()))
-                    .map(|(high, low)| high * 16 + low);
-                bytes.extend(code.and_then(|code| u8::try_from(code).ok()));
+                let (high, low) = hex(rest.next()).zip(hex(rest.next()))?;
+                bytes.extend(u8::try_from(high * 16 + low));
             }
             byte => bytes.push(byte),
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn url<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -88,9 +87,16 @@ fn query<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         return Err(unfit());
     };
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for pair in url.query.split('&').filter(|pair| !pair.is_empty()) {
+    // As in Go, pairs with a semicolon or a malformed escape sequence are left out.
+    for pair in url
+        .query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.contains(';'))
+    {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        values.entry(unescape(name)).or_default().push(unescape(value));
+        if let (Some(name), Some(value)) = (unescape(name), unescape(value)) {
+            values.entry(name).or_default().push(value);
+        }
     }
     let mut entries = BTreeMap::new();
     for (name, values) in &values {

@@ -57,20 +57,20 @@ static FORMATS: [Format; 13] = [
         30,
     ),
     format("labelValue", "LabelValue", |text| owned(names::label_value(text)), 40),
-    format("uri", "URI", |text| Url::parse(text).err().into_iter().collect(), 1600),
+    format("uri", "URI", |text| Url::parse(text).err().into_iter().collect(), 1103),
     format(
         "uuid",
         "uuid",
         |text| unless(is_of("uuid", text), "does not match the UUID format"),
-        64,
+        70,
     ),
     format("byte", "byte", |text| unless(is_of("byte", text), "invalid base64"), 84),
-    format("date", "date", |text| unless(is_of("date", text), "invalid date"), 100),
+    format("date", "date", |text| unless(is_of("date", text), "invalid date"), 71),
     format(
         "datetime",
         "datetime",
         |text| unless(is_of("datetime", text), "invalid datetime"),
-        100,
+        71,
     ),
 ];
 

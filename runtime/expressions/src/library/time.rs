@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::instant::Instant;
+
 /// The nanoseconds of a second.
 pub(crate) const SECOND: i64 = 1_000_000_000;
 
@@ -69,8 +71,11 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     })
 }
 
-/// Parses an RFC 3339 timestamp.
-pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
-    let has_date = text.as_bytes().get(10).is_some_and(|c| matches!(c, b'T' | b't'));
-    has_date.then(|| text.parse().ok())?
+/// Parses a time in a document: RFC 3339, or one of its relatives.
+pub(crate) fn parse_time(text: &str) -> Option<Instant> {
+    let relative = || {
+        let has_date = text.as_bytes().get(10).is_some_and(|c| matches!(c, b'T' | b't'));
+        has_date.then(|| text.parse::<Timestamp>().ok())?.map(Instant::from)
+    };
+    Instant::parse(text).ok().or_else(relative)
 }

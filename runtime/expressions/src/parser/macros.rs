@@ -44,7 +44,7 @@ pub(crate) fn member_call(
     };
     let has_two = matches!(function, "transformList" | "transformMap" | "transformMapEntry");
     let expanded = match (function, args.len()) {
-        ("all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
+        ("all" | "exists" | "exists_one", 2 | 3) | ("existsOne", 3) => {
             let body = args.pop();
             variables(parser, &args, "argument must be a simple name").and_then(|variables| {
                 let body = body.ok_or_else(|| parser.refuse(at, "argument must be a simple name"))?;
@@ -303,7 +303,7 @@ fn sort_by(parser: &mut Parser<'_>, at: Position, target: Expr, mut args: Vec<Ex
     bind(parser, at, INPUT, target, sorted)
 }
 
-/// Copies an expression with new ids.
+/// Copies an expression with new ids. `at` is the position of the macro, which the fields of its objects get.
 fn copy(parser: &mut Parser<'_>, at: Position, expr: &Expr) -> Expr {
     let node = match &expr.node {
         Node::Select(select) => {
@@ -345,7 +345,15 @@ fn copy(parser: &mut Parser<'_>, at: Position, expr: &Expr) -> Expr {
             }
             Node::Fold(fold)
         }
-        node @ (Node::Literal(_) | Node::Ident(_) | Node::Struct(_) | Node::Broken) => node.clone(),
+        Node::Struct(value) => {
+            let mut value = value.clone();
+            for field in &mut value.fields {
+                field.at = at;
+                field.value = copy(parser, at, &field.value);
+            }
+            Node::Struct(value)
+        }
+        node @ (Node::Literal(_) | Node::Ident(_) | Node::Broken) => node.clone(),
     };
-    parser.expr(at, node)
+    parser.expr(expr.at, node)
 }

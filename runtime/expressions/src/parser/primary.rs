@@ -84,6 +84,7 @@ impl Parser<'_> {
         }
         let brace = self.take();
         let mut fields = Vec::new();
+        let first = self.token().at;
         while !self.token().is("}") {
             let is_optional = self.take_if("?").is_some();
             let token = self.token().clone();
@@ -96,11 +97,14 @@ impl Parser<'_> {
                 return Err(Stopped);
             }
             self.take();
+            if token.kind == Kind::EscapedIdentifier {
+                self.refuse_escape(first);
+            }
             let colon = self.expect(":")?;
             let value = self.expression()?;
             fields.push(Field {
                 at: colon.at,
-                name: token.text.trim_matches('`').to_owned(),
+                name: token.text,
                 value,
                 is_optional,
             });

@@ -64,7 +64,7 @@ impl Declarations {
         let mut expressions = BTreeMap::new();
         for (name, text) in variables {
             let expression = Expression::new(text, environment, &[]);
-            environment.declare(name, expression.result_type());
+            environment.declare(name, &expression.result_type());
             expressions.insert((*name).to_owned(), expression);
         }
         Self { expressions }
@@ -211,7 +211,7 @@ impl<'d> DeclaredVariables<'d> for Activation<'d> {
 /// Returns a document as a value of type `ty`: texts that stand for times become timestamps.
 fn typed<'d>(json: &'d Json, ty: &Type) -> Value<'d> {
     match (ty, json) {
-        (Type::Timestamp, Json::String(text)) => match time::parse_timestamp(text) {
+        (Type::Timestamp, Json::String(text)) => match time::parse_time(text) {
             Some(time) => Value::Timestamp(time),
             None => from_plain_json(json),
         },

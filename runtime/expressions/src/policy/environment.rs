@@ -51,14 +51,15 @@ impl PolicyEnvironment {
         }
     }
 
-    /// Declares `variables.name` for expressions compiled later.
-    pub fn declare(&mut self, name: &str, ty: Type) {
-        self.variables.get_or_insert_default().insert(name.to_owned(), ty);
+    /// Declares `variables.name`, whose expression has the type `ty`, for expressions compiled later.
+    pub fn declare(&mut self, name: &str, ty: &Type) {
+        let variables = self.variables.get_or_insert_default();
+        variables.insert(name.to_owned(), type_of_variable(ty));
     }
 
     /// Declares `variables.name` with an unknown type.
     pub fn declare_unknown(&mut self, name: &str) {
-        self.declare(name, Type::Dyn);
+        self.declare(name, &Type::Dyn);
     }
 
     /// Takes over the variables of `other`.
@@ -102,15 +103,12 @@ impl PolicyEnvironment {
         if results.is_empty() || results.contains(found) {
             return Ok(program);
         }
-        let name = |ty: &Type| match ty {
-            Type::Null => "null_type".to_owned(),
-            other => other.to_string(),
-        };
+        let found = found.result_name();
         Err(match results {
-            [only] => format!("must evaluate to {} but got {}", name(only), name(found)),
+            [only] => format!("must evaluate to {} but got {found}", only.result_name()),
             several => {
-                let names: Vec<String> = several.iter().map(name).collect();
-                format!("must evaluate to one of [{}] but got {}", names.join(" "), name(found))
+                let names: Vec<String> = several.iter().map(Type::result_name).collect();
+                format!("must evaluate to one of [{}] but got {found}", names.join(" "))
             }
         })
     }
@@ -139,6 +137,31 @@ impl CompileError {
     pub fn into_message(self) -> String {
         let (CompileError::Invalid(message) | CompileError::Internal(message)) = self;
         message
+    }
+}
+
+/// Returns the type that other expressions see of a variable whose expression has the type `ty`. Simple types, lists and maps
+/// are known; a value of any other type is checked when it is used.
+pub(super) fn type_of_variable(ty: &Type) -> Type {
+    match ty {
+        Type::Null
+        | Type::Bool
+        | Type::Int
+        | Type::Uint
+        | Type::Double
+        | Type::String
+        | Type::Bytes
+        | Type::Duration
+        | Type::Timestamp => ty.clone(),
+        Type::List(element) => Type::list(type_of_variable(element)),
+        Type::Map(key, value) => Type::Map(type_of_variable(key).into(), type_of_variable(value).into()),
+        Type::Dyn
+        | Type::Error
+        | Type::Type(_)
+        | Type::Optional(_)
+        | Type::Library(_)
+        | Type::Struct(_)
+        | Type::Param(_) => Type::Dyn,
     }
 }
 

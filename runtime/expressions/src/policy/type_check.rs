@@ -7,7 +7,7 @@ use planesmith_machinery::facts::{FieldFacts, StructFacts, TypeFacts};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::value::Shape;
 
-use super::environment::{namespace, request};
+use super::environment::{namespace, request, type_of_variable};
 use crate::declared::{Declared, escape};
 use crate::program::Environment;
 use crate::types::Type;
@@ -118,11 +118,8 @@ impl TypeCheck {
             .with("oldObject", object.0.clone())
             .with("request", request())
             .with("namespaceObject", namespace())
-            .with("authorizer", Type::Library("kubernetes.authorization.Authorizer"))
-            .with(
-                "authorizer.requestResource",
-                Type::Library("kubernetes.authorization.ResourceCheck"),
-            );
+            // kube-apiserver leaves authorizer.requestResource out here.
+            .with("authorizer", Type::Library("kubernetes.authorization.Authorizer"));
         if let Some(params) = params {
             environment = environment.with("params", params.0.clone());
         }
@@ -130,7 +127,7 @@ impl TypeCheck {
         for (name, text) in variables {
             let variables = Type::object("kubernetes.variables", declared.clone());
             let program = environment.clone().with("variables", variables).compile(text);
-            let ty = program.map_or(Type::Dyn, |program| program.result_type().clone());
+            let ty = program.map_or(Type::Dyn, |program| type_of_variable(program.result_type()));
             declared.insert((*name).to_owned(), ty);
         }
         environment = environment.with("variables", Type::object("kubernetes.variables", declared));
@@ -175,7 +172,11 @@ mod tests {
 
     fn check(expression: &str) -> Result<(), String> {
         let object = ObjectType::of_facts("Widget", Widget::default().facts());
-        let variables = [("size", "object.size"), ("broken", "object.nosuch")];
+        let variables = [
+            ("size", "object.size"),
+            ("broken", "object.nosuch"),
+            ("meta", "object.metadata"),
+        ];
         TypeCheck::new(&object, None, &variables).check(expression)
     }
 
@@ -186,7 +187,8 @@ mod tests {
             "object.since.getFullYear() > 2000 && oldObject == null",
             "object.parts[0].whatever == 1",
             "variables.size > 1 && variables.broken == 1",
-            "authorizer.requestResource.check('get').allowed()",
+            "authorizer.group('').resource('pods').check('get').allowed()",
+            "variables.meta.nosuch == 1",
         ] {
             assert_eq!(check(sound), Ok(()), "{sound}");
         }
@@ -199,6 +201,11 @@ mod tests {
             check("variables.size == 'a'")
                 .unwrap_err()
                 .contains("no matching overload")
+        );
+        assert!(
+            check("authorizer.requestResource.check('get').allowed()")
+                .unwrap_err()
+                .contains("unexpected failed resolution of 'kubernetes.authorization.Authorizer'")
         );
         assert!(
             check("params.a == 1")

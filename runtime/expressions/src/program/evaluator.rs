@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, Struct, operator};
+use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Id, Literal, Node, Struct, operator};
 use crate::functions::{Context, unfit, without_overload};
 use crate::price::{LIST, MAP, OBJECT};
 use crate::types::JSON_PATCH;
 use crate::types::Type;
-use crate::value::{Constructed, Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
+use crate::value::{Constructed, Effort, Evaluated, Fault, Key, Map, Text, Value, field_of, includes};
 
 use super::{DeclaredVariables, Program, Scope};
 
@@ -19,6 +19,8 @@ pub(crate) struct Evaluator<'p, 'd> {
     program: &'d Program,
     scope: Scope<'p, 'd>,
     locals: Vec<Local<'d>>,
+    /// The values of constant parts, by their ids.
+    computed: HashMap<Id, Value<'d>>,
     context: Context<'p>,
     limit: u64,
     cost: u64,
@@ -38,6 +40,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             program,
             scope,
             locals: Vec::new(),
+            computed: HashMap::new(),
             context: Context {
                 authorizer: scope.authorizer,
                 patterns: &program.patterns,
@@ -73,10 +76,26 @@ impl<'p, 'd> Evaluator<'p, 'd> {
     }
 
     pub(super) fn eval(&mut self, expr: &'d Expr) -> Evaluated<'d> {
+        if !self.program.constants.has(expr) {
+            return self.eval_part(expr);
+        }
+        if let Some(value) = self.computed.get(&expr.id) {
+            return Ok(value.clone());
+        }
+        let cost = self.cost;
+        let value = self.eval_part(expr)?;
+        self.cost = cost;
+        self.charge(0)?;
+        self.computed.insert(expr.id, value.clone());
+        Ok(value)
+    }
+
+    fn eval_part(&mut self, expr: &'d Expr) -> Evaluated<'d> {
         match &expr.node {
             Node::Literal(literal) => Ok(constant(literal)),
             Node::Ident(name) => {
-                self.charge(1)?;
+                // The name of a type is a constant.
+                self.charge(u64::from(self.is_variable(name)))?;
                 self.variable(name)
             }
             Node::Select(select) => {
@@ -92,14 +111,14 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                     self.charge(1)?;
                     return declared.value(&select.field, &mut self.context.effort);
                 }
-                let operand = self.eval(&select.operand)?;
+                let operand = self.operand(&select.operand)?;
                 if select.is_test {
                     return has_field(&operand, &select.field).map(Value::Bool);
                 }
-                self.charge(1)?;
                 if let Value::Optional(_) = operand {
-                    return optional_field(operand, &select.field);
+                    return self.optional_field(operand, &select.field);
                 }
+                self.charge(1)?;
                 field_of(&operand, &select.field)?.ok_or_else(|| Fault::new(format!("no such key: {}", select.field)))
             }
             Node::Call(call) => self.call(expr, call),
@@ -109,6 +128,14 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             Node::Fold(fold) => self.fold(expr, fold),
             Node::Broken => Err(Fault::new("the expression is incomplete")),
         }
+    }
+
+    /// Evaluates the value of which a part is selected. If it is none of a variable, the selection costs as much as a variable,
+    /// in addition to its parts.
+    fn operand(&mut self, expr: &'d Expr) -> Evaluated<'d> {
+        let value = self.eval(expr)?;
+        self.charge(u64::from(!is_attribute(expr)))?;
+        Ok(value)
     }
 
     fn variable(&mut self, name: &str) -> Evaluated<'d> {
@@ -130,6 +157,12 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             .ok_or_else(|| Fault::new(format!("no such attribute(s): {name}")))
     }
 
+    fn is_variable(&self, name: &str) -> bool {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        let mut locals = self.locals.iter();
+        Type::named(name).is_none() || locals.any(|local| local.name == name)
+    }
+
     /// Returns the declared variables if `operand` stands for them.
     fn declared(&self, operand: &Expr) -> Option<&'p dyn DeclaredVariables<'d>> {
         let declared = self.scope.declared?;
@@ -140,36 +173,42 @@ impl<'p, 'd> Evaluator<'p, 'd> {
     }
 
     fn call(&mut self, expr: &'d Expr, call: &'d Call) -> Evaluated<'d> {
+        if self.program.constants.is_search(expr)
+            && let [_, list] = call.args.as_slice()
+            && matches!(&list.node, Node::List(elements) if elements.is_empty())
+        {
+            return Ok(Value::Bool(false));
+        }
         let qualified = self.program.checked.qualified(expr);
         match (call.function.as_str(), call.args.as_slice()) {
             (operator::AND, [left, right]) => return self.logical(left, right, false),
             (operator::OR, [left, right]) => return self.logical(left, right, true),
             (operator::CONDITIONAL, [condition, yes, no]) => {
                 return match self.eval(condition)? {
-                    Value::Bool(true) => self.eval(yes),
-                    Value::Bool(false) => self.eval(no),
+                    Value::Bool(true) => self.part_of_attribute(yes),
+                    Value::Bool(false) => self.part_of_attribute(no),
                     _ => Err(unfit()),
                 };
             }
             (operator::NOT_STRICTLY_FALSE, [arg]) => {
-                return match self.eval(arg) {
+                let value = self.eval(arg);
+                self.charge(1)?;
+                return match value {
                     Err(fault) if fault.is_final() => Err(fault),
                     Ok(Value::Bool(false)) => Ok(Value::Bool(false)),
                     _ => Ok(Value::Bool(true)),
                 };
             }
             (operator::OPTIONAL_SELECT, [operand, field]) => {
-                let operand = self.eval(operand)?;
-                self.charge(1)?;
+                let operand = self.operand(operand)?;
                 let Node::Literal(Literal::String(name)) = &field.node else {
                     return Err(Fault::new("no such overload"));
                 };
-                return optional_field(operand, name);
+                return self.optional_field(operand, name);
             }
             ("or" | "orValue", [other]) if qualified.is_none() => {
                 if let Some(target) = &call.target {
                     let value = self.eval(target)?;
-                    self.charge(1)?;
                     return match value {
                         Value::Optional(None) => self.eval(other),
                         Value::Optional(Some(value)) if call.function == "orValue" => Ok(*value),
@@ -186,8 +225,22 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         {
             args.push(self.eval(target)?);
         }
-        for arg in &call.args {
-            args.push(self.eval(arg)?);
+        let is_index = matches!(call.function.as_str(), operator::INDEX | operator::OPTIONAL_INDEX);
+        for (index, arg) in call.args.iter().enumerate() {
+            args.push(match (is_index, index) {
+                (true, 0) => self.operand(arg)?,
+                (true, _) => self.part_of_attribute(arg)?,
+                (false, _) => self.eval(arg)?,
+            });
+        }
+        if self.program.constants.is_search(expr) {
+            return self.search(args);
+        }
+        if is_index {
+            // An optional part has a cost only if it is there.
+            let part = without_overload(&mut self.context, &call.function, args)?;
+            self.charge(u64::from(!matches!(part, Value::Optional(None))))?;
+            return Ok(part);
         }
         let overloads = self.program.checked.overloads(expr);
         let fits = |args: &[Value<'_>], wanted: &[Type]| args.iter().zip(wanted).all(|(arg, ty)| arg.is_a(ty));
@@ -203,6 +256,43 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         }
         self.charge(overload.price.after(&result))?;
         Ok(result)
+    }
+
+    /// Evaluates a part of which cel-go makes an attribute of another one: the branch of a condition, or an index. Its variable
+    /// has no cost.
+    fn part_of_attribute(&mut self, expr: &'d Expr) -> Evaluated<'d> {
+        let value = self.eval(expr)?;
+        self.cost = self.cost.saturating_sub(u64::from(self.starts_with_cost(expr)));
+        Ok(value)
+    }
+
+    /// True if the variable from which the expression selects, or another value in its place, has a cost.
+    fn starts_with_cost(&self, expr: &Expr) -> bool {
+        let operand = match &expr.node {
+            Node::Ident(name) => return self.is_variable(name),
+            Node::Select(select) if !select.is_test => &select.operand,
+            Node::Call(call) => match (call.function.as_str(), call.args.as_slice()) {
+                (operator::INDEX | operator::OPTIONAL_INDEX | operator::OPTIONAL_SELECT, [operand, _]) => operand,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        let is_conditional = matches!(&operand.node, Node::Call(call) if call.function == operator::CONDITIONAL);
+        !is_conditional && (!is_attribute(operand) || self.starts_with_cost(operand))
+    }
+
+    fn optional_field(&mut self, operand: Value<'d>, field: &str) -> Evaluated<'d> {
+        let found = optional_field(operand, field)?;
+        self.charge(u64::from(!matches!(found, Value::Optional(None))))?;
+        Ok(found)
+    }
+
+    /// Searches in a constant list, which has no cost.
+    fn search(&mut self, args: Vec<Value<'d>>) -> Evaluated<'d> {
+        match <[Value<'d>; 2]>::try_from(args) {
+            Ok([value, Value::List(list)]) => includes(&mut self.context.effort, &list, &value).map(Value::Bool),
+            _ => Err(unfit()),
+        }
     }
 
     /// `&&` and `||`: one `decisive` side suffices, even if the other side fails.
@@ -288,7 +378,6 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             Ok(())
         };
         if expr.as_binding().is_some() {
-            self.charge(LIST)?;
             start(self, &fold.accumulator)?;
             let result = self.eval(&fold.result);
             self.locals.pop();
@@ -388,6 +477,19 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             Err(fault) => failure(before, fault.message().to_owned()),
             Ok(_) => failure(before, "no such overload".to_owned()),
         })
+    }
+}
+
+/// True for variables and what is selected from them, of which cel-go makes attributes.
+fn is_attribute(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Ident(_) => true,
+        Node::Select(select) => !select.is_test,
+        Node::Call(call) => matches!(
+            call.function.as_str(),
+            operator::INDEX | operator::OPTIONAL_INDEX | operator::OPTIONAL_SELECT | operator::CONDITIONAL
+        ),
+        _ => false,
     }
 }
 

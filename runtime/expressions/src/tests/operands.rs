@@ -38,6 +38,33 @@ fn operands_of_wrong_types_are_refused_as_their_types_do() {
 }
 
 #[test]
+fn types_of_libraries_know_no_others() {
+    for expression in [
+        "dyn(quantity('1')) == 1",
+        "dyn(ip('::1')) == 1",
+        "dyn(url('/x')) == 'a'",
+        "quantity('1') == dyn(ip('::1'))",
+        "optional.of(dyn(semver('1.0.0'))) == optional.of(dyn(1))",
+        "quantity('2') == quantity('1').add(quantity('1'))",
+        "quantity('2') == quantity('1').add(1)",
+        "cidr('10.0.0.0/8').containsIP('x')",
+    ] {
+        check(expression, "error: no such overload");
+    }
+    for expression in [
+        "dyn(1) != quantity('1') && dyn(quantity('1')) != 1",
+        "dyn(quantity('1')) != null && null != dyn(quantity('1'))",
+        "quantity('1').add(quantity('1')) == quantity('2')",
+        "quantity('2').compareTo(quantity('1').add(1)) == 0",
+        "[dyn(quantity('1'))] == [dyn(1)] && [dyn(1)] != [dyn(quantity('1'))]",
+        "!(dyn(quantity('1')) in [dyn(1)]) && !(quantity('2') in [quantity('1').add(1)])",
+        "quantity('1').add(1) in [quantity('2')]",
+    ] {
+        check(expression, "true");
+    }
+}
+
+#[test]
 fn values_without_parts_lack_every_part() {
     let json = json!({"spec": null, "data": {"x": "v"}, "list": [1]});
     let shown = |expression: &str| {

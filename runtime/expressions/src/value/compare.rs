@@ -11,6 +11,11 @@ use super::{Constructed, Effort, Fault, Key, Library, List, Map, Value, unescape
 
 /// True if two values are equal. Numbers of different types are equal if they have the same numeric value; other values of
 /// different types never are.
+///
+/// # Errors
+///
+/// `one` is a value of a library and `other` is none of the same type, or a quantity that was computed: the types of the
+/// libraries do not know others, as in kube-apiserver.
 pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
     effort.takes(COMPARISON)?;
     Ok(match (one, other) {
@@ -29,10 +34,28 @@ pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) ->
         (Value::Map(one), Value::Map(other)) => maps(effort, one, other)?,
         (Value::Object(one), Value::Object(other)) => objects(effort, one, other)?,
         (Value::Unknown(one), Value::Unknown(other)) => one == other,
-        (Value::Library(one), Value::Library(other)) => libraries(one, other),
+        (Value::Library(_), Value::Null) => false,
+        (Value::Library(one), Value::Library(other)) => libraries(one, other).ok_or_else(incomparable)?,
+        (Value::Library(_), _) => return Err(incomparable()),
         (one, other) if is_number(one) && is_number(other) => numbers(one, other) == Some(Ordering::Equal),
         _ => false,
     })
+}
+
+/// True if two values are equal; values that cannot be compared are not.
+pub(crate) fn surely_equal(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+    match equals(effort, one, other) {
+        Err(fault) if !fault.is_final() => Ok(false),
+        result => result,
+    }
+}
+
+/// True if two parts of lists or maps do not differ; parts that cannot be compared do not.
+fn possibly_equal(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+    match equals(effort, one, other) {
+        Err(fault) if !fault.is_final() => Ok(true),
+        result => result,
+    }
 }
 
 impl Value<'_> {
@@ -89,7 +112,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
         _ => {}
     }
     for (one, other) in one.iter().zip(other.iter()) {
-        if !equals(effort, &one?, &other?)? {
+        if !possibly_equal(effort, &one?, &other?)? {
             return Ok(false);
         }
     }
@@ -99,7 +122,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
 /// True if a list contains an element.
 pub(crate) fn includes(effort: &mut Effort, list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
     for element in list.iter() {
-        if equals(effort, &element?, value)? {
+        if surely_equal(effort, value, &element?)? {
             return Ok(true);
         }
     }
@@ -142,7 +165,7 @@ fn same_by_key(effort: &mut Effort, one: &List<'_>, other: &List<'_>, keys: &[Bo
             return Ok(false);
         };
         if let (Some(one), Some(other)) = (one.get(*place), other.get(index))
-            && !equals(effort, &one?, &other?)?
+            && !possibly_equal(effort, &one?, &other?)?
         {
             return Ok(false);
         }
@@ -163,7 +186,7 @@ fn maps(effort: &mut Effort, one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fau
         let Some(other) = other.get(&key) else {
             return Ok(false);
         };
-        if !equals(effort, &value, &other?)? {
+        if !possibly_equal(effort, &value, &other?)? {
             return Ok(false);
         }
     }
@@ -182,16 +205,23 @@ fn objects(effort: &mut Effort, one: &Constructed<'_>, other: &Constructed<'_>) 
     Ok(true)
 }
 
-fn libraries(one: &Library, other: &Library) -> bool {
-    match (one, other) {
+fn incomparable() -> Fault {
+    Fault::new("no such overload")
+}
+
+/// Compares values of libraries; `None` if they cannot be compared.
+fn libraries(one: &Library, other: &Library) -> Option<bool> {
+    Some(match (one, other) {
         (Library::Url(one), Library::Url(other)) => one.text == other.text,
         (Library::Ip(one), Library::Ip(other)) => one == other,
         (Library::Cidr(one, bits), Library::Cidr(other, other_bits)) => one == other && bits == other_bits,
-        (Library::Quantity(one), Library::Quantity(other)) => one.cmp(other) == Ordering::Equal,
+        (Library::Quantity(one) | Library::ComputedQuantity(one), Library::Quantity(other)) => {
+            one.cmp(other) == Ordering::Equal
+        }
         (Library::Semver(one), Library::Semver(other)) => one.cmp(other) == Ordering::Equal,
         (Library::Format(one), Library::Format(other)) => std::ptr::eq(*one, *other),
-        _ => false,
-    }
+        _ => return None,
+    })
 }
 
 /// Returns the order of two values; `None` if they are not comparable.

@@ -63,10 +63,10 @@ fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
         "duration" => time::parse_duration(text)
             .map(Value::Duration)
             .ok_or_else(|| Fault::new(format!("Invalid duration {text}"))),
-        "date" => time::parse_timestamp(&format!("{text}T00:00:00Z"))
+        "date" => time::parse_time(&format!("{text}T00:00:00Z"))
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date formatted string {text}"))),
-        "date-time" => time::parse_timestamp(text)
+        "date-time" => time::parse_time(text)
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date-time formatted string {text}"))),
         // Decoded as kube-apiserver decodes values, which differs from its format check.

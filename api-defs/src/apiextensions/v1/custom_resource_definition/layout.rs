@@ -1,10 +1,8 @@
 //! The layout that kube-apiserver validates: parts that all versions share are moved to the top level, so that errors
 //! name the same field paths.
 
-use planesmith_machinery::field_error::BadValue;
-use planesmith_machinery::go_value::GoValue;
-
 use super::CustomResourceDefinitionSpec;
+use crate::apiextensions::v1::json_schema_rendering::rendered_version;
 use crate::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinitionVersion, CustomResourceSubresources,
     CustomResourceValidation, JSONSchemaProps, SelectableField,
@@ -117,7 +115,8 @@ impl<'d> Layout<'d> {
                 version.selectable_fields.clear();
             }
         }
-        GoValue(&versions).rendered()
+        let versions: Vec<String> = versions.iter().map(rendered_version).collect();
+        format!("[{}]", versions.join(","))
     }
 }
 

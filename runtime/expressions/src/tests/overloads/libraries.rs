@@ -146,6 +146,11 @@ pub(super) const KUBERNETES: &[Case] = &[
         "url('https://h/?k=a&k=b&l=c').getQuery()['k']",
         "[a, b]",
     ),
+    (
+        "url_get_query",
+        "url('https://h/?a=%zz&b=1;c=2&%4=1&d').getQuery()",
+        "{d: []}",
+    ),
     ("string_to_ip", "ip('10.0.0.1') == ip('10.0.0.1')", "true"),
     ("cidr_ip", "string(cidr('10.1.2.3/8').ip())", "10.1.2.3"),
     (
@@ -210,6 +215,12 @@ pub(super) const KUBERNETES: &[Case] = &[
         "cidr('10.0.0.0/8').containsCIDR(cidr('10.0.0.0/8'))",
         "true",
     ),
+    (
+        "string_to_cidr",
+        "cidr('10.0.0.0/33')",
+        "error: network address parse error during conversion from string: network address parse error during \
+         conversion from string: netip.ParsePrefix(\"10.0.0.0/33\"): prefix length out of range",
+    ),
     ("cidr_prefix_length", "cidr('10.0.0.0/8').prefixLength()", "8"),
     ("cidr_masked", "string(cidr('10.1.2.3/8').masked())", "10.0.0.0/8"),
     ("string_to_quantity", "quantity('1000m') == quantity('1')", "true"),
@@ -220,7 +231,7 @@ pub(super) const KUBERNETES: &[Case] = &[
     ),
     (
         "quantity_sign",
-        "quantity('-1').sign() * 10 + quantity('0').sign()",
+        "sign(quantity('-1')) * 10 + sign(quantity('0'))",
         "-10",
     ),
     (

@@ -148,16 +148,25 @@ fn check_default(
             return;
         }
     }
-    check_value(&structural, default, position.is_object(), &mut errors.at("default"));
+    let found = errors.count();
+    // kube-apiserver's paths have a dot before the index of an element.
+    Structural::compile_as_written(&written(schema, position.is_object())).validate(default, "default", errors);
+    if errors.count() == found {
+        check_rules(&structural, default, position.is_object(), &mut errors.at("default"));
+    }
 }
 
 /// Compiles a schema; `as_object` treats it as the schema of an embedded API object.
 fn compiled(schema: &JSONSchemaProps, as_object: bool) -> Structural {
+    Structural::compile(&written(schema, as_object))
+}
+
+fn written(schema: &JSONSchemaProps, as_object: bool) -> Value {
     let mut schema = to_value(schema);
     if as_object {
         schema["x-kubernetes-embedded-resource"] = true.into();
     }
-    Structural::compile(&schema)
+    schema
 }
 
 /// Returns the errors in the metadata of `object`; `None` when there are none.
@@ -170,16 +179,12 @@ fn metadata_problem(schema: &Structural, mut object: Value) -> Option<String> {
     errors.joined()
 }
 
-/// Checks a default as part of an object, without the metadata in it.
-fn check_value(schema: &Structural, value: &Value, is_object: bool, errors: &mut FieldErrors) {
+/// Checks the rules of a default.
+fn check_rules(schema: &Structural, value: &Value, is_object: bool, errors: &mut FieldErrors) {
     let mut wrong = FieldErrors::default();
-    schema.validate(value, "default", &mut wrong);
-    if wrong.is_empty() {
-        Rules::of_part(schema, is_object).check_default(schema, value, &mut wrong);
-    }
+    Rules::of_part(schema, is_object).check_default(schema, value, &mut wrong);
     for error in wrong.as_slice() {
-        let below = error.field.strip_prefix("default").unwrap_or(&error.field);
-        let below = if below == "<nil>" { "" } else { below };
+        let below = if error.field == "<nil>" { "" } else { &error.field };
         let field = below.trim_start_matches('.').to_owned();
         errors.report(FieldError { field, ..error.clone() });
     }

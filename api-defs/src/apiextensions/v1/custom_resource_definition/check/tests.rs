@@ -121,6 +121,66 @@ fn defaults_fit_their_schema() {
 }
 
 #[test]
+fn defaults_are_checked_against_the_schema_as_it_is_written() {
+    let either = json!({"x-kubernetes-int-or-string": true});
+    let text = json!({"type": "string"});
+    for (property, expected) in [
+        (json!({"x-kubernetes-int-or-string": true, "default": []}), ""),
+        (
+            json!({"type": "object", "properties": {"b": either}, "default": {"b": true}}),
+            "",
+        ),
+        (json!({"type": "boolean", "format": "foo", "default": "x"}), ""),
+        (
+            json!({"type": "string", "format": "binary", "default": 1}),
+            ".default: Invalid value: \"int64\":  in body must be of type binary: \"int64\"",
+        ),
+        (
+            json!({
+                "x-kubernetes-int-or-string": true, "default": [], "x-kubernetes-validations": [{"rule": "self == 1"}],
+            }),
+            ".default: Invalid value: \"\": invalid data, expected XIntOrString value to be either a string or integer \
+             evaluating rule: self == 1",
+        ),
+        (
+            json!({"type": "array", "items": text, "default": ["a", 2]}),
+            ".default.[1]: Invalid value: \"integer\": [1] in body must be of type string: \"integer\"",
+        ),
+        (
+            json!({
+                "type": "array", "default": ["a"],
+                "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self == 'b'"}]},
+            }),
+            ".default[0]: Invalid value: \"a\": failed rule: self == 'b'",
+        ),
+    ] {
+        check_property(property, expected);
+    }
+}
+
+#[test]
+fn messages_about_versions_have_their_schemas() {
+    let schema = json!({"type": "array", "items": {"type": "string"}});
+    let said = problems(&definition(json!({"type": "object"}), |document| {
+        let version = |name: &str, schema: Value| {
+            let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"a": schema}}});
+            json!({"name": name, "served": true, "storage": true, "schema": schema})
+        };
+        document["spec"]["versions"] = json!([version("v1", schema), version("v2", json!({"type": "string"}))]);
+    }));
+    for part in [
+        "[{\"Name\":\"v1\",\"Served\":true,\"Storage\":true,\"Deprecated\":false,\"DeprecationWarning\":null,\
+         \"Schema\":{\"OpenAPIV3Schema\":{\"ID\":\"\",\"Schema\":\"\",",
+        "\"Items\":{\"Schema\":{\"ID\":\"\",",
+        "},\"JSONSchemas\":null},",
+        "\"Subresources\":null,\"AdditionalPrinterColumns\":null,\"SelectableFields\":null}]: must have exactly one version \
+         marked as storage version",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
 fn defaults_meet_the_rules_of_their_schema() {
     let text = |rule: &str| json!({"type": "string", "default": "a", "x-kubernetes-validations": [{"rule": rule}]});
     check_property(text("self == 'a' && oldSelf == self"), "");
