@@ -13,6 +13,9 @@ use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 
 use crate::negotiation::{self, Format, Output};
 
+/// The media type of plain text, as Go writes it.
+pub const TEXT: &str = "text/plain; charset=utf-8";
+
 /// An answer with a complete body.
 #[must_use]
 pub fn bytes(code: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response {
@@ -44,7 +47,7 @@ pub fn plain_text(code: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = code;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
