@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -15,6 +15,20 @@ use crate::negotiation::{self, Format, Output};
 
 /// The media type of plain text, as Go writes it.
 pub const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Marks the answer of another server, whose headers are added to those of this one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relayed;
+
+/// Puts a header of this server before those of the same name in the answer of another server.
+pub(crate) fn put_first(response: &mut Response, name: HeaderName, own: HeaderValue) {
+    let headers = response.headers_mut();
+    let others: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
+    headers.insert(name.clone(), own);
+    for other in others {
+        headers.append(name.clone(), other);
+    }
+}
 
 /// An answer with a complete body.
 #[must_use]
