@@ -219,10 +219,13 @@ pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// Like `negotiate_document`, for answers that must be sent in any case: indented JSON when nothing else is negotiated.
-#[must_use]
-pub fn negotiate_or_json(request: &Parts) -> Output {
-    negotiate_document(request).unwrap_or(Output {
+/// Like `negotiate_document`, for answers that must be sent in any case.
+///
+/// # Errors
+///
+/// Indented JSON when the client accepts none of the offered outputs.
+pub(crate) fn negotiate_failure(request: &Parts) -> Result<Output, Output> {
+    negotiate_document(request).map_err(|_| Output {
         pretty: true,
         ..Output::json()
     })

@@ -20,6 +20,11 @@ pub const TEXT: &str = "text/plain; charset=utf-8";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relayed;
 
+/// Marks an answer whose body is written although its encoding could not be negotiated: kube-apiserver records nothing of it but
+/// the code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotNegotiated;
+
 /// Puts a header of this server before those of the same name in the answer of another server.
 pub(crate) fn put_first(response: &mut Response, name: HeaderName, own: HeaderValue) {
     let headers = response.headers_mut();
@@ -181,7 +186,14 @@ fn no_route() -> MethodRouter {
 /// The answer to a request that failed, in an encoding that its client accepts if there is one.
 #[must_use]
 pub fn failure(request: &Parts, error: &ApiError) -> Response {
-    failure_as(negotiation::negotiate_or_json(request), error)
+    match negotiation::negotiate_failure(request) {
+        Ok(output) => failure_as(output, error),
+        Err(output) => {
+            let mut response = failure_as(output, error);
+            response.extensions_mut().insert(NotNegotiated);
+            response
+        }
+    }
 }
 
 /// The answer to a request that failed.
