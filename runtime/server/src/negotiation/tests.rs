@@ -144,6 +144,25 @@ fn failures_go_out_in_any_case() {
 }
 
 #[test]
+fn streams_are_for_clients_that_accept_objects() {
+    let refusal = |accept| {
+        let refused = check_streamed(&parts(accept, "", ""), "text/plain").err();
+        refused.map(|error| error.message().to_owned()).unwrap_or_default()
+    };
+    for accept in ["", "*/*", "application/json, */*", "text/plain, application/yaml"] {
+        assert_eq!(refusal(accept), "", "{accept}");
+    }
+    for accept in ["application/*", "text/html"] {
+        let expected = "406: Not Acceptable\n\nAvailable representations: text/plain, application/json, ";
+        assert!(refusal(accept).starts_with(expected), "{accept}");
+    }
+    for accept in ["text/plain", "application/json;as=Table;v=v1;g=meta.k8s.io"] {
+        let expected = "only the following media types are accepted: application/json, ";
+        assert!(refusal(accept).starts_with(expected), "{accept}");
+    }
+}
+
+#[test]
 fn above_the_apis_a_header_need_not_name_what_is_offered() {
     let parts = parts("application/*", "", "");
     assert!(negotiate(&parts, Acceptable::Plain).is_err());
