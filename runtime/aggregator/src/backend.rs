@@ -16,10 +16,11 @@ use http::{Request, StatusCode};
 use planesmith_access::upgrade::requests_upgrade;
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, client_tls_to, forward, leave_connection,
+    BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, client_tls_to, decoded_path, escaped_path,
+    forward, leave_connection,
 };
 use planesmith_server::request::{Context, Query};
-use planesmith_server::response::plain_text;
+use planesmith_server::response::{self, TEXT, plain_text};
 use planesmith_server::routes::VersionHandler;
 use tokio::sync::Notify;
 
@@ -181,7 +182,9 @@ impl Backend {
         };
         let (mut parts, body) = request.into_parts();
         let query = Query::new(parts.uri.query().unwrap_or_default()).reencoded();
-        let target = match self.target(parts.uri.path(), &query) {
+        // The path is decoded before a request is dispatched, so that a slash in a name separates segments.
+        let path = escaped_path(&decoded_path(parts.uri.path()));
+        let target = match self.target(&path, &query) {
             Ok(target) => target,
             Err(why) => {
                 tracing::warn!(
@@ -239,7 +242,7 @@ fn without_redirect(answer: Response) -> Response {
         return answer;
     }
     let why = "the backend attempted to redirect this request, which is not permitted";
-    plain_text(StatusCode::BAD_GATEWAY, why)
+    response::bytes(StatusCode::BAD_GATEWAY, TEXT, why)
 }
 
 fn unavailable() -> Response {

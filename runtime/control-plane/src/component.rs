@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::{ArgMatches, Command};
 use futures_util::future::BoxFuture;
 use planesmith_access::admission::{Lister, Plugin};
-use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authentication::service_account::KeyGenerator;
+use planesmith_access::authentication::{Anonymous, BearerTokens};
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::feature::Feature;
 use planesmith_machinery::scheme::Scheme;
@@ -361,6 +361,8 @@ pub struct ServerContext<'a> {
     pub authority: &'a Arc<Authority>,
     /// Authenticates bearer tokens.
     pub tokens: &'a Arc<BearerTokens>,
+    /// The requests without credentials that are served.
+    pub anonymous: &'a Anonymous,
     /// Decides about requests.
     pub authorizer: &'a Arc<dyn Authorizer>,
     /// The default roles of all components.

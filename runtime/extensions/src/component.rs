@@ -27,6 +27,7 @@ pub const COMPONENT: &dyn Component = &ExtensionsComponent;
 /// The OpenAPI documents of built-in groups that contain the schemas that custom kinds need.
 const TEMPLATES: Templates = Templates {
     definitions: "apis/apiextensions.k8s.io/v1",
+    metadata: "api/v1",
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 

@@ -4,7 +4,9 @@
 //! which provides the parts that are common to the paths and metadata of all kinds.
 
 mod model;
+mod parameters;
 mod paths;
+mod shared_models;
 
 use bytes::Bytes;
 use planesmith_machinery::resource::ResourceFacts;
@@ -20,13 +22,13 @@ use model::Dialect;
 pub struct Templates {
     /// The path of the document about definitions, the template of paths and models.
     pub definitions: &'static str,
+    /// The path of the document in which the models of metadata name all group versions.
+    pub metadata: &'static str,
     /// The paths of documents that may contain the model of scales.
     pub scales: &'static [&'static str],
 }
 
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
-/// The name prefix of the models of definitions.
-const OWN: &str = "io.k8s.apiextensions-apiserver.";
 
 /// A function that makes a document about some kinds: [`v2`] or [`v3`].
 pub(crate) type Make = fn(&[ResourceFacts], &ResourceStore, (&OpenApi, Templates)) -> Bytes;
@@ -38,14 +40,8 @@ pub(crate) fn v3(
     (shared, templates): (&OpenApi, Templates),
 ) -> Bytes {
     let template = parsed(shared, templates.definitions);
-    let mut schemas: Map<String, Value> = template
-        .pointer("/components/schemas")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| !name.starts_with(OWN))
-        .map(|(name, schema)| (name.clone(), schema.clone()))
-        .collect();
+    let mut schemas = shared_models::needed(&template);
+    shared_models::name_group_versions(&mut schemas, &shared.v2_part(templates.metadata).unwrap_or_default());
     let mut all_paths = Map::new();
     let mut has_scales = false;
     for facts in kinds {
@@ -96,7 +92,8 @@ pub(crate) fn v2(
     if has_scales && scale_models(shared, templates.scales).is_none() {
         models.extend(any_scale());
     }
-    json!({"definitions": models, "paths": all_paths}).to_string().into()
+    let document = json!({"definitions": models, "parameters": parameters::shared(), "paths": all_paths});
+    document.to_string().into()
 }
 
 /// Returns the schema of a version as its definition has it; `None` if the definition no longer exists.

@@ -106,6 +106,7 @@ impl Component for RbacComponent {
             loopback,
             leader,
             tokens,
+            anonymous,
             authorizer,
             default_roles: tables,
             gates,
@@ -113,7 +114,7 @@ impl Component for RbacComponent {
         } = *context;
         let open = || StoredPolicy::open(stores.storage(), stores.scheme());
         let policy = context.state.get_or_create(open);
-        reviews::handle(stores, tokens, authorizer);
+        reviews::handle(stores, (tokens, anonymous), authorizer);
         EscalationCheck::new(Arc::clone(&policy), Arc::clone(authorizer)).handle(stores);
         let roles = default_roles::hook(stores, loopback, tables, gates, policy)?;
         let aggregation = Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {

@@ -183,6 +183,19 @@ pub(crate) fn check_document_route(request: &Parts) -> ApiResult<()> {
     route::check(request, media_types, media_types)
 }
 
+/// Checks the `Accept` header of a request whose answer is streamed in the media type `own`. As in kube-apiserver, where failures
+/// are objects, the client has to accept an object, too.
+///
+/// # Errors
+///
+/// 406 when the client accepts none of the offered media types.
+pub fn check_streamed(request: &Parts, own: &str) -> ApiResult<()> {
+    let offered = [&[own], Format::media_types(features_of(request))].concat();
+    check_produced(request, &offered)?;
+    let is_accepted = accept_header(request).is_empty() || choose(request, Acceptable::Part, |_| true).is_some();
+    is_accepted.then_some(()).ok_or_else(|| nothing_accepted(request))
+}
+
 /// Like [`negotiate`], for objects that can be encoded as outputs that satisfy `encodable` alone: the `Accept` header is
 /// not checked for an offered media type first.
 ///
@@ -219,10 +232,13 @@ pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// Like `negotiate_document`, for answers that must be sent in any case: indented JSON when nothing else is negotiated.
-#[must_use]
-pub fn negotiate_or_json(request: &Parts) -> Output {
-    negotiate_document(request).unwrap_or(Output {
+/// Like `negotiate_document`, for answers that must be sent in any case.
+///
+/// # Errors
+///
+/// Indented JSON when the client accepts none of the offered outputs.
+pub(crate) fn negotiate_failure(request: &Parts) -> Result<Output, Output> {
+    negotiate_document(request).map_err(|_| Output {
         pretty: true,
         ..Output::json()
     })
@@ -351,7 +367,7 @@ fn nothing_offered(request: &Parts, acceptable: Acceptable) -> ApiError {
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],
     };
-    route::not_produced(request, &[Format::media_types(features_of(request)), streams].concat())
+    route::not_produced(&[Format::media_types(features_of(request)), streams].concat())
 }
 
 /// Adds the empty details that some errors about media types carry.

@@ -9,6 +9,7 @@ mod connection_pool;
 mod destination;
 mod dialer;
 mod egress;
+mod escaped_path;
 mod handshake;
 mod identity;
 mod link;
@@ -40,11 +41,13 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::endpoint::Call;
 use crate::request::RequestInfo;
+use crate::response::Relayed;
 
 pub use self::answer::AnswerBody;
 pub use self::destination::{Destination, is_proxyable};
 pub use self::dialer::{BoxedStream, Dialer, Stream};
 pub use self::egress::{EgressProxy, ProxyError, ProxyServer};
+pub use self::escaped_path::{decoded_path, escaped_path};
 pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 pub use self::lookup::NameResolver;
@@ -130,7 +133,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
         return Ok(redirect_to_slash(request));
     }
     let rewriter = Rewriter::new(request, target);
-    let mut headers = end_to_end(&request.headers);
+    let mut headers = passed_on(&request.headers);
     rewriter.announce(target, &mut headers);
     append_sender(call, &mut headers);
     let unreachable = |error: LinkError| match error {
@@ -165,6 +168,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
     let mut response = Response::new(body);
     *response.status_mut() = head.status;
     *response.headers_mut() = head.headers;
+    response.extensions_mut().insert(Relayed);
     Ok(response)
 }
 
@@ -216,7 +220,7 @@ async fn send_body(
 ///
 /// To be called before headers that the target trusts are added: a client could have those removed later.
 pub fn leave_connection(headers: &mut HeaderMap) {
-    let mut kept = end_to_end(headers);
+    let mut kept = passed_on(headers);
     if requests_upgrade(headers) {
         for protocol in headers.get_all(UPGRADE) {
             kept.append(UPGRADE, protocol.clone());
@@ -224,6 +228,18 @@ pub fn leave_connection(headers: &mut HeaderMap) {
         kept.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     }
     *headers = kept;
+}
+
+/// Returns the headers of a request that the target gets: those that do not belong to the connection, and the client's readiness
+/// to read trailers.
+fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = end_to_end(headers);
+    let tokens = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
+    let mut tokens = tokens.flat_map(|value| value.split(','));
+    if tokens.any(|token| token.trim().eq_ignore_ascii_case("trailers")) {
+        kept.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    kept
 }
 
 /// The headers without hop-by-hop headers.

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -12,6 +12,28 @@ use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 
 use crate::negotiation::{self, Format, Output};
+
+/// The media type of plain text, as Go writes it.
+pub const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Marks the answer of another server, whose headers are added to those of this one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relayed;
+
+/// Marks an answer whose body is written although its encoding could not be negotiated: kube-apiserver records nothing of it but
+/// the code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotNegotiated;
+
+/// Puts a header of this server before those of the same name in the answer of another server.
+pub(crate) fn put_first(response: &mut Response, name: HeaderName, own: HeaderValue) {
+    let headers = response.headers_mut();
+    let others: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
+    headers.insert(name.clone(), own);
+    for other in others {
+        headers.append(name.clone(), other);
+    }
+}
 
 /// An answer with a complete body.
 #[must_use]
@@ -44,7 +66,7 @@ pub fn plain_text(code: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = code;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
@@ -164,7 +186,14 @@ fn no_route() -> MethodRouter {
 /// The answer to a request that failed, in an encoding that its client accepts if there is one.
 #[must_use]
 pub fn failure(request: &Parts, error: &ApiError) -> Response {
-    failure_as(negotiation::negotiate_or_json(request), error)
+    match negotiation::negotiate_failure(request) {
+        Ok(output) => failure_as(output, error),
+        Err(output) => {
+            let mut response = failure_as(output, error);
+            response.extensions_mut().insert(NotNegotiated);
+            response
+        }
+    }
 }
 
 /// The answer to a request that failed.

@@ -26,7 +26,7 @@ use thiserror::Error;
 pub use claims::{Bound, Claims, Private, Reference};
 pub use external::ExternalSigner;
 pub use key_ring::KeyRing;
-pub use keys::{KeyError, KeyGenerator, PublicKey, SigningKey, key_set};
+pub use keys::{KeyError, KeyGenerator, PublicKey, SigningKey, key_set, key_set_document};
 pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
 use self::key_ring::Signer;

@@ -14,7 +14,7 @@ use planesmith_server::discovery::VersionPriority;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::Event;
+use planesmith_store::{Entry, Event};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -132,6 +132,12 @@ impl Reconcile for Follower {
     fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
         let (namespace, name) = self.watched()[kind].names_of(event.entry());
         let Some((_, names)) = kind.checked_sub(1).and_then(|source| self.service_sources.get(source)) else {
+            let of = |entry: &Arc<Entry>| self.store.typed::<APIService>(entry);
+            if requests_probe(event.previous().and_then(of), of(event.entry()))
+                && let Some(probe) = self.probes().get(name)
+            {
+                probe.nudge.notify_one();
+            }
             return vec![name.to_owned()];
         };
         match names {
@@ -175,6 +181,18 @@ impl Reconcile for Follower {
             }
         }
     }
+}
+
+/// True if the change of an APIService is a reason to probe its server at once. A change of the status alone is none: it is the
+/// result of a probe.
+fn requests_probe(before: Option<APIService>, now: Option<APIService>) -> bool {
+    let without_status = |api_service: APIService| {
+        let mut metadata = api_service.metadata;
+        metadata.resource_version.clear();
+        metadata.managed_fields.clear();
+        (metadata, api_service.spec)
+    };
+    before.map(without_status) != now.map(without_status)
 }
 
 /// Returns the registration of an APIService with the aggregator.
@@ -267,5 +285,26 @@ impl Watch {
             PROBE_INTERVAL.min(*unread_wait * 2)
         };
         wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_all_but_the_status_request_a_probe() {
+        let changed = |change: fn(&mut APIService)| {
+            let before = APIService::default();
+            let mut now = before.clone();
+            "2".clone_into(&mut now.metadata.resource_version);
+            change(&mut now);
+            requests_probe(Some(before), Some(now))
+        };
+        assert!(changed(|now| drop(
+            now.metadata.labels.insert("a".to_owned(), "b".to_owned())
+        )));
+        assert!(changed(|now| now.spec.insecure_skip_tls_verify = true));
+        assert!(!changed(|now| now.status.conditions.push(Default::default())));
     }
 }

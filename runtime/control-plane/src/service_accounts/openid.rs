@@ -6,11 +6,11 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
-use planesmith_access::authentication::service_account::{KeyRing, PublicKey, key_set};
+use planesmith_access::authentication::service_account::{KeyRing, PublicKey, key_set_document};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::negotiation::{Output, check_produced};
 use planesmith_server::response;
-use serde_json::json;
+use serde::Serialize;
 
 use super::ServiceAccountKeys;
 
@@ -48,7 +48,7 @@ pub(crate) fn with_openid(
     let keys = Document {
         media_type: KEYS_TYPE,
         keys: keys.keys.clone(),
-        write: Arc::new(move || key_set(&ring.public()).to_string()),
+        write: Arc::new(move || key_set_document(&ring.public())),
     };
     let server = with_document(server, CONFIGURATION_PATH, configuration);
     with_document(server, KEYS_PATH, keys)
@@ -71,14 +71,24 @@ fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
         .collect();
     algorithms.sort_unstable();
     algorithms.dedup();
-    let configuration = json!({
-        "issuer": issuer,
-        "jwks_uri": keys_url,
-        "response_types_supported": ["id_token"],
-        "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": algorithms,
-    });
-    configuration.to_string()
+    let configuration = Configuration {
+        issuer,
+        jwks_uri: keys_url,
+        response_types_supported: ["id_token"],
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: algorithms,
+    };
+    serde_json::to_string(&configuration).expect("all members are texts")
+}
+
+/// The configuration of an issuer, with its members in kube-apiserver's order.
+#[derive(Serialize)]
+struct Configuration<'c> {
+    issuer: &'c str,
+    jwks_uri: &'c str,
+    response_types_supported: [&'static str; 1],
+    subject_types_supported: [&'static str; 1],
+    id_token_signing_alg_values_supported: Vec<&'c str>,
 }
 
 impl Document {

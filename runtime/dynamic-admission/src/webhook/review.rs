@@ -1,5 +1,6 @@
 //! The review that a webhook gets, and its answer.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use planesmith_api_defs::admission::v1::{AdmissionRequest, AdmissionResponse, AdmissionReview};
@@ -9,6 +10,7 @@ use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{Status, TypeMeta};
 use planesmith_machinery::scheme::not_registered;
+use planesmith_machinery::yaml;
 use planesmith_server::metrics::WebhookType::{self, Mutating, Validating};
 
 const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
@@ -116,6 +118,8 @@ impl Review {
         let unreadable = |why: &dyn std::fmt::Display| {
             BadAnswer::Unreadable(format!("couldn't get version/kind; json parse error: {why}"))
         };
+        let answer = in_json(answer).map_err(BadAnswer::Unreadable)?;
+        let answer = answer.as_ref();
         let meta = json::type_meta(answer).map_err(|error| unreadable(&error))?;
         self.check_kind(&meta).map_err(BadAnswer::Unreadable)?;
         let mut review = AdmissionReview::default();
@@ -172,6 +176,18 @@ impl Review {
             Some(other) => format!("converting ({other}.{kind}) to ({name}.{KIND}): unknown conversion"),
             None => not_registered(kind, &version, SCHEME),
         })
+    }
+}
+
+/// Returns an answer in JSON. As in kube-apiserver, whose client does not look at the media type, what does not begin like a JSON
+/// object is YAML.
+fn in_json(answer: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+    match answer.trim_ascii_start().starts_with(b"{") {
+        true => Ok(Cow::Borrowed(answer)),
+        false => {
+            let document = yaml::to_json(answer).map_err(|error| error.to_string())?;
+            Ok(Cow::Owned(document.json))
+        }
     }
 }
 
@@ -308,6 +324,19 @@ mod tests {
             problem(json!({"uid": "u", "patchType": "JSONPatch"}), Validating),
             "validating webhook may not return response.patchType"
         );
+    }
+
+    #[test]
+    fn answers_may_be_yaml() {
+        let answer = b"apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse: {uid: u, allowed: true}\n";
+        assert!(review(Version::V1).decision(answer, Mutating).unwrap().allowed);
+        let Err(BadAnswer::Unreadable(why)) = review(Version::V1).decision(b"hello", Mutating) else {
+            panic!("it is no review");
+        };
+        let expected = "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type \
+                        struct { APIVersion string ";
+        assert!(why.starts_with(expected), "{why}");
+        assert_eq!(invalid(b"# nothing", Mutating), "webhook response was absent");
     }
 
     #[test]

@@ -90,6 +90,7 @@ fn serving_from(storage: &Storage, checks: fn() -> Arc<dyn Checks>) -> (Definiti
     let mut server = ApiServer::new("extensions", Routes::new());
     let templates = Templates {
         definitions: "apis/apiextensions.k8s.io/v1",
+        metadata: "api/v1",
         scales: &[],
     };
     let openapi = OpenApi::default();

@@ -3,7 +3,7 @@
 use planesmith_machinery::resource::ResourceFacts;
 use serde_json::{Map, Value, json};
 
-const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 const META_DOC: &str = "Standard object's metadata.";
 

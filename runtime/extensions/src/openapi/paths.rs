@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::SCALE;
 use super::model::{Dialect, kind_of, name, reference};
+use super::parameters;
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
-const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
-const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+pub(super) const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+pub(super) const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+pub(super) const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
 /// Returns the paths of a kind with their operations. `template` is the document about definitions in `dialect`.
 pub(super) fn of_kind(facts: &ResourceFacts, template: &Value, dialect: Dialect<'_>) -> Map<String, Value> {
@@ -20,11 +21,11 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value, dialect: Dialect<
         false => format!("{root}/{}", facts.plural),
     };
     let mut paths = Map::new();
-    let item = |path: &str, below: &str| Item {
+    let item = |path: &str, below: &'static str| Item {
         facts,
         dialect,
         template: template.get("paths").and_then(|paths| paths.get(path)),
-        below: below.to_owned(),
+        below,
         is_namespaced,
     };
     let object = format!("{COLLECTION}/{{name}}");
@@ -42,12 +43,13 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value, dialect: Dialect<
         }
     }
     if is_namespaced {
+        let collection = Item {
+            is_namespaced: false,
+            ..collection
+        };
         let mut everywhere = collection.of(&["get"]);
         if let Some(Value::String(id)) = everywhere.pointer_mut("/get/operationId") {
-            *id = format!("{}ForAllNamespaces", id.replace("Namespaced", ""));
-        }
-        if let Some(Value::Array(parameters)) = everywhere.get_mut("parameters") {
-            parameters.retain(|parameter| parameter["name"] != "namespace");
+            id.push_str("ForAllNamespaces");
         }
         paths.insert(format!("{root}/{}", facts.plural), everywhere);
     }
@@ -55,70 +57,83 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value, dialect: Dialect<
 }
 
 /// One path.
+#[derive(Clone, Copy)]
 struct Item<'a> {
     facts: &'a ResourceFacts,
     dialect: Dialect<'a>,
     /// The corresponding path of definitions.
     template: Option<&'a Value>,
     /// The subresource; empty for the object itself.
-    below: String,
+    below: &'static str,
     is_namespaced: bool,
 }
 
 impl Item<'_> {
     fn of(&self, methods: &[&str]) -> Value {
+        let mut lists: Vec<Vec<Value>> = methods.iter().map(|method| self.parameters(method)).collect();
+        let shared = parameters::take_common(&mut lists);
         let mut item = Map::new();
-        for method in methods {
-            item.insert((*method).to_owned(), self.operation(method));
-        }
-        let shared = self.template.and_then(|template| template.get("parameters"));
-        let mut parameters = shared.and_then(Value::as_array).cloned().unwrap_or_default();
-        if self.is_namespaced {
-            let mut namespace = json!({
-                "name": "namespace", "in": "path", "required": true,
-                "description": "object name and auth scope, such as for teams and projects",
-            });
-            match self.dialect {
-                Dialect::V2 => (namespace["type"], namespace["uniqueItems"]) = (json!("string"), json!(true)),
-                Dialect::V3 { .. } => namespace["schema"] = json!({"type": "string", "uniqueItems": true}),
+        for (method, own) in methods.iter().zip(lists) {
+            let mut operation = self.operation(method);
+            if !own.is_empty() {
+                operation["parameters"] = Value::Array(own);
             }
-            let place = parameters
-                .iter()
-                .position(|parameter| is_parameter(parameter, "pretty"));
-            parameters.insert(place.unwrap_or(parameters.len()), namespace);
+            item.insert((*method).to_owned(), operation);
         }
-        for parameter in &mut parameters {
-            if parameter["name"] == "name" {
-                parameter["description"] = json!(format!("name of the {}", self.facts.kind));
-            }
-        }
-        item.insert("parameters".to_owned(), Value::Array(parameters));
+        item.insert("parameters".to_owned(), Value::Array(shared));
         Value::Object(item)
     }
 
-    fn operation(&self, method: &str) -> Value {
+    /// Returns all parameters of a method, those of its path among them, in the order of their names.
+    fn parameters(&self, method: &str) -> Vec<Value> {
+        let of = |place: Option<&Value>| {
+            let listed = place.and_then(|place| place.get("parameters"));
+            listed.and_then(Value::as_array).cloned().unwrap_or_default()
+        };
+        // A collection is deleted with the parameters of its list.
+        let method = match self.action(method) {
+            "deletecollection" => "get",
+            _ => method,
+        };
+        let mut all = of(self.template);
+        all.extend(of(self.template.and_then(|template| template.get(method))));
+        if self.is_namespaced {
+            all.push(parameters::namespace(self.dialect));
+        }
+        for parameter in &mut all {
+            match parameter["name"].as_str() {
+                Some("name") => parameter["description"] = json!(format!("name of the {}", self.facts.kind)),
+                // Other bodies are references to shared parameters.
+                Some("body") => parameter["schema"] = reference(&self.model(), self.dialect),
+                _ => {}
+            }
+        }
+        all.sort_by(|one, other| parameters::name(one).cmp(parameters::name(other)));
+        all
+    }
+
+    /// Returns the action of a method, by which clients know lists from reads.
+    fn action<'m>(&'m self, method: &'m str) -> &'m str {
         let documented = self.template.and_then(|template| template.get(method));
-        let action = documented
+        documented
             .and_then(|documented| documented.get("x-kubernetes-action"))
             .and_then(Value::as_str)
-            .unwrap_or(method);
-        let parameters = documented.and_then(|documented| documented.get("parameters")).cloned();
-        let group = camel(&self.facts.group);
-        let mut tag: String = group.chars().take(1).map(|c| c.to_ascii_lowercase()).collect();
-        tag.extend(group.chars().skip(1));
+            .unwrap_or(method)
+    }
+
+    fn operation(&self, method: &str) -> Value {
+        let action = self.action(method);
+        let (group, version) = (self.group(), &self.facts.version);
         let mut operation = json!({
-            "tags": [format!("{tag}_{}", self.facts.version)],
+            "tags": [format!("{}_{}", identifier(group, false), identifier(version, false))],
             "description": self.description(action),
-            "operationId": self.id(action, &group),
+            "operationId": self.id(action),
             "responses": self.responses(action),
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": kind_of(self.facts, &self.facts.kind),
         });
-        if let Some(parameters) = parameters {
-            operation["parameters"] = parameters;
-        }
         match self.dialect {
-            Dialect::V2 => self.add_media(action, &mut operation),
+            Dialect::V2 => add_media(action, &mut operation),
             Dialect::V3 { .. } => {
                 if let Some(body) = self.request(action) {
                     operation["requestBody"] = body;
@@ -128,42 +143,26 @@ impl Item<'_> {
         operation
     }
 
-    /// Adds the media types of an operation of version 2, in which the body is a parameter.
-    fn add_media(&self, action: &str, operation: &mut Value) {
-        operation["consumes"] = if action == "patch" {
-            json!(PATCHES)
-        } else {
-            json!(MEDIA)
-        };
-        operation["produces"] = json!(MEDIA);
-        operation["schemes"] = json!(["https"]);
-        let Some(Value::Array(parameters)) = operation.get_mut("parameters") else {
-            return;
-        };
-        if action == "deletecollection" {
-            parameters.retain(|parameter| !is_parameter(parameter, "body"));
-        }
-        // Other bodies are references to shared parameters.
-        let body = parameters.iter_mut().find(|parameter| parameter["name"] == "body");
-        if let Some(body) = body {
-            body["schema"] = reference(&self.model(), self.dialect);
-        }
+    /// Returns the part of the group's name that identifies it in documents.
+    fn group(&self) -> &str {
+        self.facts.group.strip_suffix(".k8s.io").unwrap_or(&self.facts.group)
     }
 
-    fn id(&self, action: &str, group: &str) -> String {
+    fn id(&self, action: &str) -> String {
         let (verb, what) = match action {
             "deletecollection" => ("delete", "Collection"),
             other => (verb_of(other), ""),
         };
         let namespaced = if self.is_namespaced { "Namespaced" } else { "" };
-        let version = camel(&self.facts.version);
+        let [group, version, below] =
+            [self.group(), &self.facts.version, self.below].map(|part| identifier(part, true));
         let kind = &self.facts.kind;
-        format!("{verb}{group}{version}{what}{namespaced}{kind}{}", camel(&self.below))
+        format!("{verb}{group}{version}{what}{namespaced}{kind}{below}")
     }
 
     fn description(&self, action: &str) -> String {
         let kind = &self.facts.kind;
-        let below = match self.below.as_str() {
+        let below = match self.below {
             "" => String::new(),
             below => format!(" {below} of"),
         };
@@ -185,7 +184,7 @@ impl Item<'_> {
 
     /// Returns the model of the request and response bodies.
     fn model(&self) -> String {
-        match self.below.as_str() {
+        match self.below {
             "scale" => SCALE.to_owned(),
             _ => name(self.facts, &self.facts.kind),
         }
@@ -238,13 +237,14 @@ const PATCHES: [&str; 3] = [
     "application/apply-patch+yaml",
 ];
 
-/// True if a parameter, or the shared one that it refers to, has this name.
-fn is_parameter(parameter: &Value, name: &str) -> bool {
-    let shared = parameter.get("$ref").and_then(Value::as_str).unwrap_or_default();
-    let shared = shared
-        .strip_prefix("#/parameters/")
-        .and_then(|shared| shared.strip_prefix(name));
-    parameter["name"] == name || shared.is_some_and(|rest| rest.starts_with('-'))
+/// Adds the media types of an operation of version 2.
+fn add_media(action: &str, operation: &mut Value) {
+    operation["consumes"] = match action {
+        "patch" => json!(PATCHES),
+        _ => json!(MEDIA),
+    };
+    operation["produces"] = json!(MEDIA);
+    operation["schemes"] = json!(["https"]);
 }
 
 fn content(model: &str, media: &[&str]) -> Value {
@@ -264,12 +264,22 @@ fn verb_of(action: &str) -> &str {
     }
 }
 
-/// Converts `disco.example.com` to `DiscoExampleCom`.
-fn camel(name: &str) -> String {
-    let capital = |word: &str| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    };
-    name.split(['.', '-']).map(capital).collect()
+/// Converts `disco.example.com` to `discoExampleCom`, or to `DiscoExampleCom` if it `continues` an identifier.
+fn identifier(name: &str, continues: bool) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    let mut is_capital = continues;
+    for (index, letter) in name.chars().enumerate() {
+        match letter {
+            letter if letter.is_alphabetic() && is_capital => identifier.extend(letter.to_uppercase()),
+            letter if letter.is_alphabetic() || letter == '_' => identifier.push(letter),
+            // No identifier starts with a digit.
+            digit if index > 0 && digit.is_numeric() => identifier.push(digit),
+            _ => {
+                is_capital = true;
+                continue;
+            }
+        }
+        is_capital = false;
+    }
+    identifier
 }

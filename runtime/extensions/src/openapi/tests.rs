@@ -69,17 +69,28 @@ fn paths_are_named_after_the_group_the_version_and_the_kind() {
     assert!(paths.contains_key("/apis/shop.example.com/v1/orders"));
 }
 
+/// The names of parameters.
+fn names(parameters: &Value) -> Vec<&str> {
+    let listed = parameters.as_array().map(Vec::as_slice).unwrap_or_default();
+    listed.iter().map(parameters::name).collect()
+}
+
+const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
 #[test]
 fn paths_of_version_2_have_their_bodies_as_parameters() {
     let body = |name: &str| json!({"in": "body", "name": "body", "schema": {"$ref": format!("#/definitions/{name}")}});
-    let template = json!({"paths": {"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": {
+    let template = json!({"paths": {COLLECTION: {
         "parameters": [{"$ref": "#/parameters/pretty-tJGM1-ng"}],
         "post": {"x-kubernetes-action": "post", "parameters": [body("CustomResourceDefinition"), {"name": "dryRun"}]},
         "delete": {"x-kubernetes-action": "deletecollection", "parameters": [{"$ref": "#/parameters/body-2Y1dVQaQ"}]},
     }}});
     let paths = paths::of_kind(&FACTS, &template, Dialect::V2);
     let path = &paths["/apis/shop.example.com/v1/namespaces/{namespace}/orders"];
-    assert_eq!(path["parameters"][0]["type"], "string");
+    let shared = parameters::shared();
+    let (key, namespace) = shared.as_object().unwrap().iter().next().unwrap();
+    assert_eq!(path["parameters"][0]["$ref"], format!("#/parameters/{key}"));
+    assert_eq!(namespace["type"], "string");
     assert_eq!(path["parameters"][1]["$ref"], "#/parameters/pretty-tJGM1-ng");
     let order = "#/definitions/com.example.shop.v1.Order";
     assert_eq!(
@@ -91,5 +102,68 @@ fn paths_of_version_2_have_their_bodies_as_parameters() {
         path["post"]["consumes"],
         json!(["application/json", "application/yaml"])
     );
-    assert_eq!(path["delete"]["parameters"], json!([]));
+    assert_eq!(path["delete"].get("parameters"), None);
+}
+
+#[test]
+fn collections_are_deleted_with_the_parameters_of_lists() {
+    let template = json!({"paths": {COLLECTION: {
+        "parameters": [{"name": "pretty"}],
+        "get": {"x-kubernetes-action": "list", "parameters": [{"name": "limit"}, {"name": "watch"}]},
+        "post": {"x-kubernetes-action": "post", "parameters": [{"name": "dryRun"}]},
+        "delete": {"x-kubernetes-action": "deletecollection", "parameters": [{"name": "dryRun"}, {"name": "limit"}]},
+    }}});
+    let paths = paths::of_kind(&FACTS, &template, Dialect::V3 { template: &template });
+    let path = &paths["/apis/shop.example.com/v1/namespaces/{namespace}/orders"];
+    assert_eq!(names(&path["parameters"]), ["namespace", "pretty"]);
+    assert_eq!(names(&path["get"]["parameters"]), ["limit", "watch"]);
+    assert_eq!(names(&path["post"]["parameters"]), ["dryRun"]);
+    assert_eq!(names(&path["delete"]["parameters"]), ["limit", "watch"]);
+    // All parameters of the only operation of a path are those of the path.
+    let everywhere = &paths["/apis/shop.example.com/v1/orders"];
+    assert_eq!(names(&everywhere["parameters"]), ["limit", "pretty", "watch"]);
+    assert_eq!(everywhere["get"].get("parameters"), None);
+    let id = "listShopExampleComV1OrderForAllNamespaces";
+    assert_eq!(everywhere["get"]["operationId"], id);
+}
+
+#[test]
+fn identifiers_leave_the_domain_of_kubernetes_out() {
+    static TABLE: ResourceTable = ResourceTable {
+        group: Cow::Borrowed("3d.pipe-line.k8s.io"),
+        version: Cow::Borrowed("v1"),
+        api_version: Cow::Borrowed("3d.pipe-line.k8s.io/v1"),
+        kind: Cow::Borrowed("Order"),
+        plural: Cow::Borrowed("orders"),
+        ..CustomKind::FACTS
+    };
+    let paths = paths::of_kind(&ResourceFacts::declared(&TABLE), &Value::Null, Dialect::V2);
+    let path = &paths["/apis/3d.pipe-line.k8s.io/v1/orders"]["get"];
+    assert_eq!(path["tags"], json!(["DPipeLine_v1"]));
+    assert_eq!(path["operationId"], "readDPipeLineV1OrderForAllNamespaces");
+}
+
+#[test]
+fn documents_have_the_models_that_custom_kinds_need() {
+    let model =
+        |name: &str| json!({"properties": {"a": {"allOf": [{"$ref": format!("#/components/schemas/{name}")}]}}});
+    let time = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
+    let template = json!({"components": {"schemas": {
+        model::OBJECT_META: model(time),
+        time: {"type": "string"},
+        paths::DELETE_OPTIONS: {"x-kubernetes-group-version-kind": []},
+        "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent": model(time),
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": {},
+    }}});
+    let mut models = shared_models::needed(&template);
+    assert_eq!(
+        models.keys().collect::<Vec<_>>(),
+        [paths::DELETE_OPTIONS, model::OBJECT_META, time]
+    );
+    let kind = |group: &str| json!({"group": group, "kind": "DeleteOptions", "version": "v1"});
+    let kinds = [kind(""), kind("apiextensions.k8s.io"), kind("apps")];
+    let core = json!({"definitions": {paths::DELETE_OPTIONS: {"x-kubernetes-group-version-kind": kinds}, "a": {}}});
+    shared_models::name_group_versions(&mut models, core.to_string().as_bytes());
+    let kinds = &models[paths::DELETE_OPTIONS]["x-kubernetes-group-version-kind"];
+    assert_eq!(kinds, &json!([kind(""), kind("apps")]));
 }

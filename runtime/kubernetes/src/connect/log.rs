@@ -12,6 +12,7 @@ use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Details};
 use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
+use planesmith_server::negotiation::check_streamed;
 use planesmith_server::proxy::{self, LinkError, Target};
 use planesmith_server::request::Verb;
 use planesmith_server::response;
@@ -36,6 +37,7 @@ impl Logs {
     }
 
     async fn answer(&self, call: &Call) -> ApiResult<Response> {
+        check_streamed(&call.parts, "text/plain")?;
         let options = options(Parameters(call.query()))?;
         check(call.name(), &options)?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;

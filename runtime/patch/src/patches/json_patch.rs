@@ -185,7 +185,12 @@ impl<'a> Target<'a> {
         let from = text(members.get("from"));
         let value = members.remove("value").unwrap_or(Node::Null);
         let required = |text: Option<String>, name: &str| {
-            let why = format!("{kind} operation failed to decode {name}: operation missing {name} field: {MISSING}");
+            // Some operations do not report the whole reason.
+            let reason = match (kind.as_str(), name) {
+                ("add" | "remove" | "copy", "path") => MISSING.to_owned(),
+                _ => format!("operation missing {name} field: {MISSING}"),
+            };
+            let why = format!("{kind} operation failed to decode {name}: {reason}");
             text.ok_or(Refusal::Failed(why))
         };
         match kind.as_str() {

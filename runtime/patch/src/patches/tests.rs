@@ -477,6 +477,14 @@ fn operations_that_fail_have_a_reason() {
         ),
         (json!({"op": "jump", "path": "/data"}), "Unexpected kind: jump"),
         (
+            json!({"op": "add", "value": 1}),
+            "add operation failed to decode path: missing value",
+        ),
+        (
+            json!({"op": "replace", "value": 1}),
+            "replace operation failed to decode path: operation missing path field: missing value",
+        ),
+        (
             json!({"op": "add", "path": "/list/-", "value": 3}),
             r#"{"data":{"k":"v"},"list":[1,2,3]}"#,
         ),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authentication::{BearerTokens, ReviewedToken};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authentication::v1;
 use planesmith_machinery::meta::ObjectMeta;
@@ -34,7 +34,29 @@ impl Responder for SelfSubjectReviews {
 }
 
 /// Answers TokenReview.
-pub(super) struct TokenReviews(pub(super) Arc<BearerTokens>);
+pub(super) struct TokenReviews {
+    pub(super) tokens: Arc<BearerTokens>,
+    /// True if all requests without credentials are served.
+    pub(super) serves_anonymous: bool,
+}
+
+impl TokenReviews {
+    /// Reviews a token as that of a request with it. Clients send a token after the word Bearer and a space: one that starts with
+    /// a space is none, and another one ends at its first space.
+    async fn review(&self, text: &str, audiences: &[String]) -> Result<ReviewedToken, String> {
+        let token = text.trim_end().split(' ').next().unwrap_or_default();
+        if !token.is_empty() {
+            return self.tokens.review(token, audiences).wait().await;
+        }
+        match self.serves_anonymous {
+            true => Ok(ReviewedToken {
+                identity: Arc::new(UserInfo::anonymous()).into(),
+                audiences: audiences.to_vec(),
+            }),
+            false => Err(String::new()),
+        }
+    }
+}
 
 impl Responder for TokenReviews {
     fn answer<'a>(&'a self, _: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
@@ -46,12 +68,10 @@ impl Responder for TokenReviews {
             submission.admit().await?;
             let review = submission.as_kind::<v1::TokenReview>()?;
             let audiences = match review.spec.audiences.as_slice() {
-                [] => self.0.audiences(),
+                [] => self.tokens.audiences(),
                 wanted => wanted,
             };
-            // Clients send a token after the word Bearer, where it ends at the first space.
-            let token = review.spec.token.split(' ').find(|word| !word.is_empty());
-            let result = self.0.review(token.unwrap_or_default(), audiences).wait().await;
+            let result = self.review(&review.spec.token, audiences).await;
             let status = &mut review.status;
             match result {
                 Ok(found) => {
@@ -75,5 +95,30 @@ fn user_info(user: &UserInfo) -> v1::UserInfo {
         uid: user.uid.clone(),
         groups: user.groups.clone(),
         extra: user.extra.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use planesmith_machinery::clock::SystemClock;
+
+    use super::*;
+
+    #[test]
+    fn a_token_that_starts_with_a_space_is_none() {
+        let review = |serves_anonymous, token| {
+            let reviews = TokenReviews {
+                tokens: Arc::new(BearerTokens::new(Vec::new(), Vec::new(), Arc::new(SystemClock))),
+                serves_anonymous,
+            };
+            let reviewed = reviews.review(token, &["x".to_owned()]).now_or_never();
+            reviewed.expect("nobody is asked")
+        };
+        let anonymous = review(true, " token").expect("served");
+        assert_eq!(anonymous.identity.name, "system:anonymous");
+        assert_eq!(anonymous.audiences, ["x"]);
+        assert_eq!(review(false, " token"), Err(String::new()));
+        assert_eq!(review(true, "token x"), Err("invalid bearer token".to_owned()));
     }
 }

@@ -45,6 +45,7 @@ struct State {
     status: Cow<'static, [u8]>,
     code: u16,
     is_observed: bool,
+    awaits_answer: bool,
     is_complete: bool,
 }
 
@@ -84,7 +85,7 @@ impl AuditRecord {
 
     /// True if the object of the answer is recorded.
     pub(crate) fn wants_answer(&self) -> bool {
-        self.level() == Level::RequestResponse && self.head.request.object().is_some()
+        self.level() == Level::RequestResponse
     }
 
     /// True if the answer may be a Status although the request succeeds, as that to a deletion.
@@ -131,6 +132,16 @@ impl AuditRecord {
     pub(crate) fn response_object(&self, object: Vec<u8>) {
         let object = self.final_form(object);
         self.with(|state| state.response_object = object);
+    }
+
+    /// Notes that the object of the answer is complete only when its body was sent.
+    pub(crate) fn await_answer(&self) {
+        self.with(|state| state.awaits_answer = true);
+    }
+
+    /// True if the object of the answer is read while its body is sent.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        self.with(|state| state.awaits_answer)
     }
 
     /// Notes that the object of the answer is too large.

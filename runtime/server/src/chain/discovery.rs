@@ -114,14 +114,19 @@ impl Discovery {
 
     /// The router for `/api` and `/apis`.
     pub(crate) fn router(self: Arc<Self>) -> Router {
-        let discovery = Arc::clone(&self);
+        let (discovery, of_groups) = (Arc::clone(&self), Arc::clone(&self));
         let core = response::get_only(move |request| discovery.core_versions(request));
-        let groups = any(move |request: Request<Body>| std::future::ready(self.groups(&request.into_parts().0)));
+        let groups = any(move |request: Request<Body>| std::future::ready(of_groups.groups(&request.into_parts().0)));
+        // As in kube-apiserver, only the path without a slash has the aggregated document.
+        let plain_groups = any(move |request: Request<Body>| {
+            let current = self.current();
+            std::future::ready(current.groups.answer_above(&request.into_parts().0))
+        });
         Router::new()
             .route("/api", core.clone())
             .route("/api/", core)
-            .route("/apis", groups.clone())
-            .route("/apis/", groups)
+            .route("/apis", groups)
+            .route("/apis/", plain_groups)
     }
 
     fn core_versions(&self, request: &Parts) -> Response {

@@ -1,6 +1,7 @@
 //! The audit record of a request, from its arrival to the end of its answer.
 
 mod answer;
+mod objects;
 mod source;
 
 use std::sync::Arc;
@@ -105,8 +106,9 @@ impl Filter for Auditing {
             // The streams of the connection go on with copies of the record; the last one ends it.
             return;
         }
-        // A complete body is as good as sent.
-        if response.body().size_hint().exact().is_some() && !record.is_long_running() {
+        // A complete body is as good as sent, unless its object is read while it is sent.
+        let is_sent = response.body().size_hint().exact().is_some() && !record.awaits_answer();
+        if is_sent && !record.is_long_running() {
             record.complete();
             return;
         }

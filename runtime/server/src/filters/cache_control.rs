@@ -4,6 +4,7 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::{Exchange, Filter, Step};
+use crate::response::{Relayed, put_first};
 
 /// Keeps proxies and browsers from caching answers, unless the handler allows it.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,12 @@ impl Filter for CacheControl {
     }
 
     fn leave(&self, _: &mut Exchange, response: &mut Response) {
-        let header = response.headers_mut().entry(CACHE_CONTROL);
-        header.or_insert(HeaderValue::from_static("no-cache, private"));
+        let own = HeaderValue::from_static("no-cache, private");
+        match response.extensions().get::<Relayed>() {
+            Some(Relayed) => put_first(response, CACHE_CONTROL, own),
+            None => {
+                response.headers_mut().entry(CACHE_CONTROL).or_insert(own);
+            }
+        }
     }
 }

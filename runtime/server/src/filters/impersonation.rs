@@ -7,6 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::response::Response;
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, header};
 use percent_encoding::percent_decode_str;
@@ -51,7 +52,7 @@ impl Filter for Impersonation {
         let wanted = match wanted(headers) {
             Ok(None) => return Step::Continue,
             Ok(Some(wanted)) => wanted,
-            Err(error) => return exchange.refuse(&error),
+            Err(error) => return Step::Answer(refusal(exchange, &error)),
         };
         // Filters and handlers further in do not see that the user is impersonated.
         let named: Vec<HeaderName> = headers
@@ -78,14 +79,17 @@ impl Filter for Impersonation {
                     }
                     None
                 }
-                Err(error) => {
-                    let nosniff = HeaderValue::from_static("nosniff");
-                    exchange.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
-                    Some(exchange.error_answer(&error))
-                }
+                Err(error) => Some(refusal(exchange, &error)),
             }
         }))
     }
+}
+
+/// The answer to a request that impersonates nobody. Its text has parts of the request, which browsers must not interpret.
+fn refusal(exchange: &mut Exchange, error: &ApiError) -> Response {
+    let nosniff = HeaderValue::from_static("nosniff");
+    exchange.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    exchange.error_answer(error)
 }
 
 fn is_impersonation_header(name: &HeaderName) -> bool {

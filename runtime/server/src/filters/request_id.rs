@@ -5,6 +5,7 @@ use http::header::{HeaderName, HeaderValue};
 
 use super::{Exchange, Filter, Step};
 use crate::request::RequestId;
+use crate::response::{Relayed, put_first};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 /// Longer ids from clients are replaced, so that they cannot fill the log.
@@ -34,7 +35,10 @@ impl Filter for AssignId {
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let mut text = [0; LONGEST_GIVEN];
         if let Ok(value) = HeaderValue::from_bytes(exchange.ctx.id.write(&mut text)) {
-            response.headers_mut().insert(AUDIT_ID, value);
+            match response.extensions().get::<Relayed>() {
+                Some(Relayed) => put_first(response, AUDIT_ID, value),
+                None => drop(response.headers_mut().insert(AUDIT_ID, value)),
+            }
         }
     }
 }

@@ -22,7 +22,8 @@ impl Filter for ReadInfo {
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let uri = exchange.request.uri();
         if !is_well_encoded(uri.path()) {
-            return Step::Answer(response::plain_text(StatusCode::BAD_REQUEST, "400 Bad Request"));
+            let refusal = response::bytes(StatusCode::BAD_REQUEST, response::TEXT, "400 Bad Request");
+            return Step::Answer(refusal);
         }
         let info = RequestInfo::new(exchange.request.method(), uri);
         if RequestInfo::lacks_a_subject(info.path()) {

@@ -5,7 +5,7 @@ use http::header::{HeaderValue, WARNING};
 
 use super::{Exchange, Filter, Step};
 
-/// Maximum length of all warnings of one answer together, in characters; if they are longer, each is cut to [`CUT`].
+/// Length of all warnings of one answer together, in characters, from which on each is cut to [`CUT`] and no further one is sent.
 const ALL: usize = 4096;
 /// Length that each warning is cut to when all together are too long, in characters.
 const CUT: usize = 256;
@@ -24,24 +24,38 @@ impl Filter for WarningHeaders {
     }
 
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
-        let texts = exchange.ctx.warnings.take();
-        if texts.is_empty() {
-            return;
-        }
-        let cut = texts.iter().map(|text| text.chars().count()).sum::<usize>() > ALL;
-        let mut written = 0;
-        for text in &texts {
-            let text: String = text.chars().take(if cut { CUT } else { usize::MAX }).collect();
-            written += text.chars().count();
-            if written > ALL {
-                break;
-            }
-            // A header cannot contain control characters.
-            if let Ok(value) = HeaderValue::from_bytes(format!("299 - {}", quoted(&text)).as_bytes()) {
+        for text in sent(&exchange.ctx.warnings.take()) {
+            if let Ok(value) = HeaderValue::from_bytes(format!("299 - {}", quoted(text)).as_bytes()) {
                 response.headers_mut().append(WARNING, value);
             }
         }
     }
+}
+
+/// Returns the warnings that are sent, as kube-apiserver selects them while they are added: when they become too long, those so
+/// far are cut, and further ones are cut and sent until the limit is reached.
+fn sent(texts: &[String]) -> Vec<&str> {
+    let mut sent: Vec<&str> = Vec::new();
+    let (mut length, mut cuts) = (0, false);
+    // A header cannot contain control characters.
+    for text in texts.iter().filter(|text| !text.contains(char::is_control)) {
+        if cuts && length >= ALL {
+            break;
+        }
+        sent.push(if cuts { start(text) } else { text });
+        length += sent.last().map_or(0, |text| text.chars().count());
+        if !cuts && length > ALL {
+            cuts = true;
+            sent = sent.into_iter().map(start).collect();
+            length = sent.iter().map(|text| text.chars().count()).sum();
+        }
+    }
+    sent
+}
+
+/// Returns the start of a text, of [`CUT`] characters at most.
+fn start(text: &str) -> &str {
+    text.char_indices().nth(CUT).map_or(text, |(end, _)| &text[..end])
 }
 
 /// An HTTP quoted-string.
@@ -56,4 +70,19 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_warnings_are_cut_and_sent_until_the_limit_is_reached() {
+        let lengths = |texts: Vec<String>| sent(&texts).iter().map(|text| text.len()).collect::<Vec<_>>();
+        // The warning that exceeds the limit is sent.
+        assert_eq!(lengths(vec!["a".repeat(203); 30]), vec![203; 21]);
+        assert_eq!(lengths(vec!["a".repeat(4000)]), [4000]);
+        let long = vec!["a".repeat(4000), "b".repeat(300), "c\nd".to_owned(), "e".repeat(300)];
+        assert_eq!(lengths(long), [256, 256, 256]);
+    }
 }

@@ -105,7 +105,7 @@ fn flow_control_pages(control: &Arc<dyn FlowControl>) -> Router {
         let control = Arc::clone(control);
         any(move |request: Request<Body>| {
             let page = control.page(which(request.uri().query().unwrap_or_default()));
-            std::future::ready(response::plain_text(StatusCode::OK, page))
+            std::future::ready(response::bytes(StatusCode::OK, response::TEXT, page))
         })
     };
     let requests = |query: &str| DebugPage::Requests {

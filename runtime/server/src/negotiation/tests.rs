@@ -131,13 +131,35 @@ fn a_watch_is_never_yaml() {
 
 #[test]
 fn failures_go_out_in_any_case() {
-    assert_eq!(negotiate_or_json(&parts("text/html", "", "")).format, Format::Json);
-    assert_eq!(
-        negotiate_or_json(&parts("application/yaml", "", "")).format,
-        Format::Yaml
-    );
-    let as_table = negotiate_or_json(&parts("application/json;as=Table;v=v1;g=meta.k8s.io", "", ""));
-    assert_eq!(as_table.target, Target::Object);
+    let output = |accept| negotiate_failure(&parts(accept, "", ""));
+    assert_eq!(output("application/yaml").expect("negotiated").format, Format::Yaml);
+    for accept in ["text/html", "application/json;as=Table;v=v1;g=meta.k8s.io"] {
+        let output = output(accept).expect_err("not negotiated");
+        assert_eq!(
+            (output.format, output.target),
+            (Format::Json, Target::Object),
+            "{accept}"
+        );
+    }
+}
+
+#[test]
+fn streams_are_for_clients_that_accept_objects() {
+    let refusal = |accept| {
+        let refused = check_streamed(&parts(accept, "", ""), "text/plain").err();
+        refused.map(|error| error.message().to_owned()).unwrap_or_default()
+    };
+    for accept in ["", "*/*", "application/json, */*", "text/plain, application/yaml"] {
+        assert_eq!(refusal(accept), "", "{accept}");
+    }
+    for accept in ["application/*", "text/html"] {
+        let expected = "406: Not Acceptable\n\nAvailable representations: text/plain, application/json, ";
+        assert!(refusal(accept).starts_with(expected), "{accept}");
+    }
+    for accept in ["text/plain", "application/json;as=Table;v=v1;g=meta.k8s.io"] {
+        let expected = "only the following media types are accepted: application/json, ";
+        assert!(refusal(accept).starts_with(expected), "{accept}");
+    }
 }
 
 #[test]
@@ -149,7 +171,7 @@ fn above_the_apis_a_header_need_not_name_what_is_offered() {
         Some(Format::Json)
     );
     assert!(
-        !negotiate_or_json(&parts).pretty,
+        negotiate_failure(&parts).is_ok_and(|output| !output.pretty),
         "the refusal is what the client takes"
     );
     let error = negotiate_document(&self::parts("text/plain", "", "")).expect_err("nothing");

@@ -50,7 +50,14 @@ async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
         Some(form) => json
             .protobuf(v2_in_protobuf)
             .answer(&request, form, Some(json.hash()), true),
-        None => empty(StatusCode::NOT_ACCEPTABLE),
+        None => {
+            // The whole document could have been compressed.
+            let mut refusal = empty(StatusCode::NOT_ACCEPTABLE);
+            refusal
+                .headers_mut()
+                .append(VARY, HeaderValue::from_static("Accept-Encoding"));
+            refusal
+        }
     };
     response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
     response

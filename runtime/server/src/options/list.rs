@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::selector::{FieldQuery, LabelQuery};
+use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{check, number, parse_version_field};
 use crate::features::WATCH_LIST;
@@ -60,7 +61,7 @@ impl<'q> ListOptions<'q> {
         if options.send_initial_events.is_some() {
             errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
         }
-        check("ListOptions", &errors)?;
+        options.check(&errors)?;
         Ok(options)
     }
 
@@ -93,7 +94,7 @@ impl<'q> ListOptions<'q> {
         if !matched.is_empty() {
             options.check_watch_match(&matched, &mut errors);
         }
-        check("ListOptions", &errors)?;
+        options.check(&errors)?;
         Ok(options)
     }
 
@@ -150,6 +151,16 @@ impl<'q> ListOptions<'q> {
             send_initial_events: query.flag("sendInitialEvents"),
         };
         Ok((options, matched))
+    }
+
+    /// Refuses options with `errors`. Selectors that cannot be parsed are refused before: kube-apiserver parses them while it
+    /// decodes the parameters.
+    fn check(&self, errors: &FieldErrors) -> ApiResult<()> {
+        if !errors.is_empty() {
+            LabelQuery::parse(&self.label_selector).map_err(|error| ApiError::bad_request(error.to_string()))?;
+            FieldQuery::parse(&self.field_selector).map_err(|error| ApiError::bad_request(error.to_string()))?;
+        }
+        check("ListOptions", errors)
     }
 
     fn check_list_match(&self, matched: &str, errors: &mut FieldErrors) {

@@ -58,6 +58,26 @@ fn lists_refuse_what_contradicts_itself() {
 }
 
 #[test]
+fn selectors_are_parsed_before_options_are_checked() {
+    for (selector, mark) in [("labelSelector=a%3D!b", "!"), ("fieldSelector=x>1", "x>1")] {
+        let query = format!("{selector}&resourceVersionMatch=foo");
+        let message = list(&query).expect_err("two mistakes");
+        assert!(
+            !message.contains("resourceVersionMatch") && message.contains(mark),
+            "{message}"
+        );
+        assert!(
+            watch(&format!("{query}&watch=1"))
+                .expect_err("two mistakes")
+                .contains(mark)
+        );
+    }
+    // An unknown field is found later.
+    let message = list("fieldSelector=x%3D1&resourceVersionMatch=Exact").expect_err("two mistakes");
+    assert!(message.contains("resourceVersionMatch"), "{message}");
+}
+
+#[test]
 fn watches_start_with_the_state_or_with_changes() {
     assert_eq!(watch("watch=1"), Ok((Start::State, true)));
     assert_eq!(watch("watch=1&resourceVersion=0"), Ok((Start::State, true)));

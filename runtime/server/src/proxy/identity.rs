@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use planesmith_access::authentication::CertificateParts;
 use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
-use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
+use rustls::{InconsistentKeys, SignatureScheme};
 use thiserror::Error;
 
 const NO_AUTHORITY: &str = "unable to load root certificates: unable to parse bytes as PEM block";
@@ -180,11 +181,29 @@ impl Loaded {
         // Read first: a change in between is found at the next check.
         let changed = changed(identity);
         let (chain, key) = (identity.certificate.certificates()?, identity.key.private_key()?);
-        let key = CertifiedKey::from_der(chain, key, provider)?;
+        let key = certified(chain, key, provider)?;
         Ok(Self {
             key: Arc::new(key),
             changed,
         })
+    }
+}
+
+/// Checks that a key belongs to the first certificate of a chain, and returns both. As in Go, the certificate may be of an
+/// early version of X.509, which the TLS implementation presents and does not read.
+fn certified(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    provider: &CryptoProvider,
+) -> Result<CertifiedKey, rustls::Error> {
+    let own = chain.first().and_then(|own| CertificateParts::read(own));
+    let Some(own) = own.filter(|own| own.is_early) else {
+        return CertifiedKey::from_der(chain, key, provider);
+    };
+    let key = provider.key_provider.load_private_key(key)?;
+    match key.public_key() {
+        Some(public) if public.as_ref() != own.key_info => Err(InconsistentKeys::KeyMismatch.into()),
+        _ => Ok(CertifiedKey::new(chain, key)),
     }
 }
 
@@ -207,10 +226,13 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
     use rcgen::{CertificateParams, KeyPair};
     use rustls::crypto::ring;
 
     use super::*;
+    use crate::early_version::tests::as_version_one;
 
     #[test]
     fn exchanged_certificates_are_presented() {
@@ -249,5 +271,29 @@ mod tests {
         write("half a", "file");
         assert_eq!(end(), second);
         assert!(PresentedIdentity::open(&identity, &provider).is_err());
+    }
+
+    #[test]
+    fn certificates_of_version_one_are_presented_with_their_own_key_alone() {
+        let pem = |label: &str, der: &[u8]| {
+            let content = STANDARD.encode(der);
+            Pem::Text(format!("-----BEGIN {label}-----\n{content}\n-----END {label}-----\n").into())
+        };
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::default().self_signed(&key).unwrap();
+        let certificate = as_version_one(certificate.der(), &key);
+        let provider = Arc::new(ring::default_provider());
+        let open = |key: &KeyPair| {
+            let identity = ClientIdentity {
+                certificate: pem("CERTIFICATE", &certificate),
+                key: pem("PRIVATE KEY", key.serialized_der()),
+            };
+            PresentedIdentity::open(&identity, &provider)
+        };
+        let presented = open(&key).unwrap();
+        assert_eq!(presented.resolve(&[], &[]).unwrap().cert[0], certificate);
+        let error = open(&KeyPair::generate().unwrap()).unwrap_err();
+        let mismatch = InconsistentKeys::KeyMismatch.into();
+        assert!(matches!(error, TrustError::Tls(error) if error == mismatch));
     }
 }

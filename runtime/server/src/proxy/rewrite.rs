@@ -4,14 +4,14 @@ use http::header::{HOST, HeaderMap, HeaderName};
 use http::request::Parts;
 use http::{HeaderValue, Uri};
 
-use super::Target;
+use super::{Target, decoded_path, escaped_path, shortest_path};
 
 const FORWARDED_URI: HeaderName = HeaderName::from_static("x-forwarded-uri");
 
 /// Maps paths of the target to paths of this server.
 #[derive(Debug)]
 pub(super) struct Rewriter {
-    /// The path of the request without the part that is passed on.
+    /// The path of the request without the part that is passed on, decoded.
     prefix: String,
     /// `Host` of the request.
     host: String,
@@ -19,8 +19,8 @@ pub(super) struct Rewriter {
 
 impl Rewriter {
     pub(super) fn new(request: &Parts, target: &Target) -> Self {
-        let path = request.uri.path();
-        let prefix = path.strip_suffix(target.path.as_str()).unwrap_or(path);
+        let (path, passed_on) = (text_of(request.uri.path()), text_of(&target.path));
+        let prefix = path.strip_suffix(passed_on.as_str()).unwrap_or(&path);
         let host = request.headers.get(HOST).and_then(|host| host.to_str().ok());
         let authority = request.uri.authority().map(http::uri::Authority::as_str);
         Self {
@@ -31,15 +31,25 @@ impl Rewriter {
 
     /// Tells the target the client's URI, and keeps the `Host` of the client's request.
     pub(super) fn announce(&self, target: &Target, headers: &mut HeaderMap) {
-        let uri = self.behind_prefix(&target.path);
-        let values = [(FORWARDED_URI, uri.as_str()), (HOST, self.host.as_str())];
+        // Only this server's word counts.
+        headers.remove(FORWARDED_URI);
+        let values = [(FORWARDED_URI, &self.forwarded_uri(target)), (HOST, &self.host)];
         for (name, value) in values {
-            if let Ok(value) = HeaderValue::try_from(value)
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes())
                 && !value.is_empty()
             {
                 headers.insert(name, value);
             }
         }
+    }
+
+    /// Returns the shortest form of the path behind the prefix, which is decoded while the path is not, as in Go.
+    fn forwarded_uri(&self, target: &Target) -> String {
+        let mut uri = shortest_path(&format!("{}/{}", self.prefix, target.path));
+        if target.path.ends_with('/') && uri != "/" {
+            uri.push('/');
+        }
+        uri
     }
 
     /// The address of the target's link through the proxy. Relative links and links to other servers stay as they are.
@@ -64,9 +74,9 @@ impl Rewriter {
             return link.to_owned();
         }
         let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let path = match path.starts_with(self.prefix.as_str()) {
+        let path = match text_of(path).starts_with(&self.prefix) {
             true => path.to_owned(),
-            false => self.behind_prefix(path),
+            false => format!("{}{path}", escaped_path(self.prefix.as_bytes()).trim_end_matches('/')),
         };
         // A client that uses the host of the request knows it; the address of the target is of no use to the client.
         let origin = match authority {
@@ -75,8 +85,9 @@ impl Rewriter {
         };
         format!("{origin}{}{path}{fragment}", self.host)
     }
+}
 
-    fn behind_prefix(&self, path: &str) -> String {
-        format!("{}{path}", self.prefix.trim_end_matches('/'))
-    }
+/// Returns a path without escapes.
+fn text_of(path: &str) -> String {
+    String::from_utf8_lossy(&decoded_path(path)).into_owned()
 }

@@ -113,7 +113,7 @@ fn connection_headers_are_not_forwarded() {
         ("x-own", "1"),
         ("accept", "*/*"),
     ];
-    assert_eq!(left(&sent), ["accept: */*"]);
+    assert_eq!(left(&sent), ["accept: */*", "te: trailers"]);
     let sent = [
         ("connection", "x-own, Upgrade"),
         ("upgrade", "SPDY/3.1"),
@@ -193,6 +193,29 @@ fn links_to_others_stay() {
     for (location, expected) in cases {
         assert_eq!(rewriter.rewrite(location, &target), expected);
     }
+}
+
+#[test]
+fn targets_are_told_the_shortest_path() {
+    let forwarded = |requested: &str, path: &str| {
+        let target = Target {
+            secure: false,
+            destination: Destination::unrestricted("10.0.0.1", 80),
+            path: path.to_owned(),
+            query: String::new(),
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-uri", HeaderValue::from_static("/forged"));
+        Rewriter::new(&request(Method::GET, requested), &target).announce(&target, &mut headers);
+        let told = headers
+            .get("x-forwarded-uri")
+            .map(|told| told.to_str().unwrap().to_owned());
+        told.unwrap_or_default()
+    };
+    assert_eq!(forwarded("/p/a%3Ab/proxy/x//y/", "/x//y/"), "/p/a:b/proxy/x/y/");
+    assert_eq!(forwarded("/p/proxy/a%20b", "/a%20b"), "/p/proxy/a%20b");
+    assert_eq!(forwarded("/apis/a%2Fb", "/apis/a/b"), "/apis/a/b");
+    assert_eq!(forwarded("/p/%0A/proxy/x", "/x"), "");
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl SentDocuments for Declared {
         // The route accepts a list of types, and patches have one.
         Err(match route::consumes(request, &accepted) {
             true => ApiError::unsupported_media_type(&accepted),
-            false => route::not_consumed(request),
+            false => route::not_consumed(),
         })
     }
 

@@ -300,12 +300,28 @@ impl Published {
 /// Returns the published ones of `keys` as a JSON Web Key Set.
 #[must_use]
 pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
-    let keys: Vec<&Published> = keys
-        .iter()
-        .filter(|key| key.is_published)
-        .map(|key| &key.published)
-        .collect();
-    serde_json::json!({ "keys": keys })
+    serde_json::json!(KeySet::of(keys))
+}
+
+/// Returns the published ones of `keys` as the document of a JSON Web Key Set, with the members in kube-apiserver's order.
+#[must_use]
+pub fn key_set_document(keys: &[PublicKey]) -> String {
+    serde_json::to_string(&KeySet::of(keys)).expect("keys are texts")
+}
+
+/// Published keys.
+#[derive(Serialize)]
+struct KeySet<'k> {
+    keys: Vec<&'k Published>,
+}
+
+impl<'k> KeySet<'k> {
+    fn of(keys: &'k [PublicKey]) -> Self {
+        let published = keys.iter().filter(|key| key.is_published);
+        Self {
+            keys: published.map(|key| &key.published).collect(),
+        }
+    }
 }
 
 fn id(info: &[u8]) -> String {

@@ -57,9 +57,21 @@ pub fn escalation(user: &UserInfo, have: &[Rule], wanted: &[Rule], problems: &[S
         listed.join("\n")
     );
     if !problems.is_empty() {
-        reason.push_str(&format!("; resolution errors: [{}]", go_format::aggregate(problems)));
+        let problems: Vec<String> = problems.iter().map(|problem| as_from_store(problem)).collect();
+        reason.push_str(&format!("; resolution errors: [{}]", go_format::aggregate(&problems)));
     }
     Err(reason)
+}
+
+/// Returns a problem in the words of the store, from which kube-apiserver reads roles for this check: the store names resources,
+/// and the cache that authorizers read names kinds.
+fn as_from_store(problem: &str) -> String {
+    for kind in ["role", "clusterrole"] {
+        if let Some(rest) = problem.strip_prefix(kind).filter(|rest| rest.starts_with('.')) {
+            return format!("{kind}s{rest}");
+        }
+    }
+    problem.to_owned()
 }
 
 /// Joins rules about the same resource, and the same name if any, that differ in their verbs only.

@@ -414,6 +414,10 @@ fn granted_permissions_must_be_covered_by_single_rules() {
         &[rule(&["*"], &["*"], &["*"], &[]), path_rule(&["*"], &["*"])],
         "{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"*\"]}",
     );
+    let problems = [r#"role.rbac.authorization.k8s.io "nope" not found"#.to_owned()];
+    let refused = escalation(&alice, &[], &[path_rule(&["get"], &["/a"])], &problems).unwrap_err();
+    let expected = r#"; resolution errors: [roles.rbac.authorization.k8s.io "nope" not found]"#;
+    assert!(refused.ends_with(expected), "{refused}");
 }
 
 #[test]

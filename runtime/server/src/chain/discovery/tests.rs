@@ -272,6 +272,16 @@ async fn a_wildcard_may_name_everything_at_once() {
 }
 
 #[tokio::test]
+async fn the_path_with_a_slash_has_the_plain_list() {
+    let router = discovery(&[shared(&["apps/v1/a/A"])]);
+    let (code, _, _) = get(&router, "/apis/", &[("accept", ALL)]).await;
+    assert_eq!(code, StatusCode::NOT_ACCEPTABLE);
+    let either = format!("{ALL},application/json");
+    let (_, headers, _) = get(&router, "/apis/", &[("accept", &either)]).await;
+    assert_eq!(headers["content-type"], "application/json");
+}
+
+#[tokio::test]
 async fn older_forms_fall_back_to_the_plain_list() {
     let router = discovery(&[shared(&["apps/v1/a/A"])]);
     let older = ALL.replace("v2", "v2beta1") + ",application/json";

@@ -11,14 +11,15 @@ use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use planesmith_machinery::feature::Features;
-use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata, PartialObjectMetadataList, Status, TypeMeta};
+use planesmith_machinery::meta::Status;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::value::Struct;
 use planesmith_machinery::{json, protobuf};
 
+use super::objects;
 use crate::audit::AuditRecord;
 use crate::body::complete_bytes;
 use crate::negotiation::{Document, Format};
+use crate::response::{NotNegotiated, Relayed};
 
 /// The most bytes of an answer that are recorded. A policy can select whole answers; this bounds what lists that are
 /// read slowly hold in memory.
@@ -31,6 +32,10 @@ pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, featur
         return;
     }
     let code = response.status();
+    let extensions = response.extensions();
+    if extensions.get::<Relayed>().is_some() || extensions.get::<NotNegotiated>().is_some() {
+        return record.result(code, None);
+    }
     let wants_object = record.wants_answer() && !(record.is_long_running() && code.is_success());
     // Successful reads have no Status, and their bodies may be large.
     let is_read = wants_object || !code.is_success() || record.may_answer_status();
@@ -44,19 +49,21 @@ pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, featur
             note(record, code, object, wants_object);
             *response.body_mut() = Body::from(bytes);
         }
+        Err(body) if wants_object => {
+            record.result(code, None);
+            record.await_answer();
+            *response.body_mut() = Body::new(Recorded {
+                body,
+                seen: Vec::new(),
+                format,
+                code,
+                scheme: Arc::clone(scheme),
+                record: Some(Arc::clone(record)),
+            });
+        }
         Err(body) => {
             record.result(code, None);
-            *response.body_mut() = match wants_object {
-                true => Body::new(Recorded {
-                    body,
-                    seen: Vec::new(),
-                    format,
-                    code,
-                    scheme: Arc::clone(scheme),
-                    record: Some(Arc::clone(record)),
-                }),
-                false => body,
-            };
+            *response.body_mut() = body;
         }
     }
 }
@@ -92,14 +99,24 @@ fn may_contain_status(format: Format, bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns an answer in compact JSON; `None` for one that cannot be read.
+/// Returns an answer in compact JSON; `None` for one that is no object of the API, such as the version of the server.
 fn in_json(format: Format, bytes: &[u8], scheme: &Scheme) -> Option<Vec<u8>> {
-    match Document::read(format, bytes).ok()? {
+    let document = Document::read(format, bytes).ok()?;
+    let of = document.type_meta().ok()?;
+    if of.kind.is_empty() {
+        return None;
+    }
+    match document {
         Document::Json { json, .. } => {
-            let mut compact = Vec::with_capacity(json.len());
-            json::compact(&json, &mut compact).ok().map(|()| compact)
+            // Other encodings than JSON have the fields in alphabetical order.
+            let is_sorted = format != Format::Json;
+            let object = is_sorted.then(|| objects::of_document(scheme, &of, &json)).flatten();
+            object.or_else(|| {
+                let mut compact = Vec::with_capacity(json.len());
+                json::compact(&json, &mut compact).ok().map(|()| compact)
+            })
         }
-        Document::Message(envelope) => decoded(scheme, &envelope.type_meta, envelope.raw),
+        Document::Message(envelope) => objects::of_message(scheme, &of, envelope.raw),
     }
 }
 
@@ -111,45 +128,6 @@ fn status_in(object: &[u8]) -> Option<Status> {
     let mut status = Status::default();
     json::decode(object, &mut status, json::Strictness::Lenient).ok()?;
     Some(status)
-}
-
-/// Returns the message of an object, or of a list of objects, in JSON; `None` for a type that is not declared.
-fn decoded(scheme: &Scheme, of: &TypeMeta, message: &[u8]) -> Option<Vec<u8>> {
-    let read = |mut target: Box<dyn Struct>, message: &[u8]| {
-        protobuf::decode(message, &mut *target).ok()?;
-        Some(json::to_vec(&*target))
-    };
-    match (of.api_version.as_str(), of.kind.as_str()) {
-        ("v1", "Status") => return read(Box::<Status>::default(), message),
-        (_, "PartialObjectMetadata") => return read(Box::<PartialObjectMetadata>::default(), message),
-        (_, "PartialObjectMetadataList") => return read(Box::<PartialObjectMetadataList>::default(), message),
-        _ => {}
-    }
-    if let Some(kind) = scheme.object_kind(&of.api_version, &of.kind) {
-        let mut object = kind.zero();
-        protobuf::decode(message, &mut *object).ok()?;
-        return Some(json::to_vec(&*object));
-    }
-    let item = of.kind.strip_suffix("List")?;
-    let kind = scheme.object_kind(&of.api_version, item)?;
-    let (metadata, items) = protobuf::list_parts(message).ok()?;
-    let mut out = br#"{"kind":"#.to_vec();
-    json::encode_text(&of.kind, &mut out);
-    out.extend_from_slice(br#","apiVersion":"#);
-    json::encode_text(&of.api_version, &mut out);
-    out.extend_from_slice(br#","metadata":"#);
-    out.extend_from_slice(&read(Box::<ListMeta>::default(), metadata)?);
-    out.extend_from_slice(br#","items":["#);
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        let mut object = kind.zero();
-        protobuf::decode(item, &mut *object).ok()?;
-        json::encode_item(&*object, &mut out);
-    }
-    out.extend_from_slice(b"]}");
-    Some(out)
 }
 
 /// A body whose bytes are recorded while they are sent, up to a limit. One that is cut off is recorded without its object.

@@ -1,11 +1,18 @@
 //! Records of requests, with a sink in memory.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Mutex;
+use std::task::{Context, Poll};
 
 use axum::Router;
+use axum::response::IntoResponse as _;
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Request;
+use http::header::ACCEPT;
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use planesmith_access::audit::{Event, Failed, Policy, Sink};
 use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::feature::Features;
@@ -15,6 +22,7 @@ use super::super::{Filters, PanicGuard, ReadInfo};
 use super::*;
 use crate::audit::AuditMeter;
 use crate::connection::Connection;
+use crate::response::{self, Relayed};
 use crate::sending::Answer;
 use crate::shutdown::Stop;
 
@@ -23,6 +31,8 @@ use crate::shutdown::Stop;
 struct Memory {
     is_strict: bool,
     calls: Mutex<Vec<String>>,
+    /// The results and the objects of answers.
+    answers: Mutex<Vec<(String, String)>>,
 }
 
 impl Sink for Memory {
@@ -32,6 +42,10 @@ impl Sink for Memory {
             .map(|event| format!("{}({})", event.stage.as_str(), event.annotations.len()))
             .collect();
         self.calls.lock().unwrap().push(stages.join(" "));
+        let text = |json: &[u8]| String::from_utf8_lossy(json).into_owned();
+        let ends = events.iter().filter(|event| event.stage == Stage::ResponseComplete);
+        let answers = ends.map(|event| (text(event.status), text(event.response_object)));
+        self.answers.lock().unwrap().extend(answers);
         Ok(())
     }
 
@@ -88,17 +102,28 @@ impl Server {
             let (waits, seen) = (Arc::clone(&waits), Arc::clone(&seen));
             async move {
                 let name = request.uri().path().rsplit('/').next().unwrap_or_default().to_owned();
+                let (parts, _) = request.into_parts();
                 match name.as_str() {
+                    "refused" => return response::failure(&parts, &ApiError::bad_request("no")),
+                    "pieces" => {
+                        return response::stream(StatusCode::OK, "application/json", Body::new(Pieces::of_list()));
+                    }
+                    "version" => return response::bytes(StatusCode::OK, "application/json", "{}"),
+                    "relayed" => {
+                        let mut answer = response::failure(&parts, &ApiError::bad_request("no"));
+                        answer.extensions_mut().insert(Relayed);
+                        return answer;
+                    }
                     "slow" => waits.notified().await,
                     "broken" => panic!("it is broken"),
                     _ => {}
                 }
-                request
-                    .extensions()
+                parts
+                    .extensions
                     .get::<crate::request::Context>()
                     .iter()
                     .for_each(|ctx| ctx.annotations.add("a", "1"));
-                format!("{} calls before", seen.calls.lock().unwrap().len())
+                format!("{} calls before", seen.calls.lock().unwrap().len()).into_response()
             }
         };
         Self {
@@ -110,15 +135,45 @@ impl Server {
     }
 
     fn serve(&self, method: &str, name: &str) -> BoxFuture<'_, Answer> {
+        self.send(method, &format!("/api/v1/namespaces/n/pods/{name}"), "")
+    }
+
+    fn send(&self, method: &str, uri: &str, accept: &str) -> BoxFuture<'_, Answer> {
         let (_stop, shutdown) = Stop::new();
-        let uri = format!("/api/v1/namespaces/n/pods/{name}");
-        let request = Request::builder().method(method).uri(uri).body(Body::empty()).unwrap();
+        let request = Request::builder().method(method).uri(uri).header(ACCEPT, accept);
+        let request = request.body(Body::empty()).unwrap();
         let exchange = Exchange::new(request, Arc::new(Connection::default()), shutdown, Features::default());
         self.filters.serve(exchange, &self.router).boxed()
     }
 
     fn calls(&self) -> Vec<String> {
         self.sink.calls.lock().unwrap().clone()
+    }
+}
+
+/// A body of several frames whose length is known.
+struct Pieces(Vec<&'static str>);
+
+impl Pieces {
+    fn of_list() -> Self {
+        Self(vec![r#""items":[]}"#, r#"{"kind":"PodList","#])
+    }
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop().map(|piece| Ok(Frame::data(piece.into()))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.iter().map(|piece| piece.len() as u64).sum())
     }
 }
 
@@ -183,4 +238,36 @@ async fn nothing_is_held_back_for_writes_and_for_strict_sinks() {
             "{method}"
         );
     }
+}
+
+const WHOLE: &str = r#"{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"RequestResponse"}]}"#;
+
+/// The result and the object that are recorded for a GET.
+async fn recorded(uri: &str, accept: &str) -> (String, String) {
+    let server = Server::new(WHOLE, false);
+    let answer = server.send("GET", uri, accept).await;
+    axum::body::to_bytes(answer.response.into_body(), 1 << 10)
+        .await
+        .unwrap();
+    let mut answers = server.sink.answers.lock().unwrap().clone();
+    answers.pop().unwrap()
+}
+
+#[tokio::test]
+async fn objects_are_recorded_whatever_the_path() {
+    for path in ["/api/v1/namespaces/n/pods", "/nowhere"] {
+        let (status, object) = recorded(&format!("{path}/refused"), "").await;
+        assert!(status.contains(r#""reason":"BadRequest""#), "{status}");
+        assert!(object.starts_with(r#"{"kind":"Status","apiVersion":"v1""#), "{object}");
+        let (_, object) = recorded(&format!("{path}/pieces"), "").await;
+        assert_eq!(object, r#"{"kind":"PodList","items":[]}"#);
+    }
+    assert_eq!(recorded("/version", "").await.1, "");
+}
+
+#[tokio::test]
+async fn answers_that_are_not_encoded_for_the_client_are_recorded_by_their_code() {
+    let code = (r#"{"metadata":{},"code":400}"#.to_owned(), String::new());
+    assert_eq!(recorded("/api/v1/pods/refused", "text/html").await, code);
+    assert_eq!(recorded("/api/v1/pods/relayed", "").await, code);
 }

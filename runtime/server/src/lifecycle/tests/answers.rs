@@ -248,6 +248,9 @@ async fn too_many_requests_at_once_are_429() {
 async fn malformed_escapes_are_refused() {
     check("GET /api/v1/%zz", "400 400 Bad Request").await;
     check("GET /api/v1/%2", "400 400 Bad Request").await;
+    let server = prepared(config(AlwaysAllow));
+    let (_, headers, _) = send(&server, "GET /api/v1/%zz", "bob").await;
+    assert_eq!(headers.get("x-content-type-options"), None);
 }
 
 #[test]

@@ -90,6 +90,9 @@ fn a_generated_key_signs_and_is_published() {
     let published = &set["keys"][0];
     assert_eq!((&published["kty"], &published["alg"]), (&json!("EC"), &json!("ES256")));
     assert_eq!(published["crv"], "P-256");
+    let document = key_set_document(&[key.public().clone()]);
+    let places = ["use", "kty", "kid", "crv", "alg", "x", "y"].map(|name| document.find(&format!("\"{name}\":")));
+    assert!(places.is_sorted() && places[0].is_some(), "{document}");
     let token = sign(&key);
     assert!(verify(&token, key.public()));
     let changed = token.replacen('.', ".e", 1);
