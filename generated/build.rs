@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=openapi");
-    let target = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let target = PathBuf::from(env::var("OUT_DIR")?);
     for dialect in ["v2", "v3"] {
         let documents = Path::new("openapi").join(dialect);
         fs::create_dir_all(target.join(&documents))?;
