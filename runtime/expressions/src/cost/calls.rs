@@ -33,7 +33,7 @@ pub(super) fn estimate(
         Price::TextTwice => match function {
             "replace" => replaced(target_size?, *sizes.first()?, *sizes.get(1)?),
             "split" => split(target_size?, args),
-            _ => return None,
+            _ => (first?.by(2.0 * TEXT), None),
         },
         Price::Pattern => {
             let size = target_size?;
@@ -118,9 +118,8 @@ fn text_estimate(function: &str, id: &str, target: Option<Range>, first: Option<
         }
         (_, "string_format") => (target?.by(TEXT), None),
         ("lowerAscii" | "upperAscii" | "substring" | "trim", _) => (target?.by(TEXT), target),
-        ("url" | "jsonpatch.escapeKey", _) | (_, "starts_with_string" | "ends_with_string") => (first?.by(TEXT), None),
-        // kube-apiserver does not estimate the parsers of addresses, quantities and versions.
-        _ => return None,
+        // Parsers, and comparisons with the text.
+        _ => (first?.by(TEXT), None),
     })
 }
 
@@ -175,7 +174,7 @@ fn created(factor: f64, size: Range) -> Estimate {
 
 /// True if both sides are of a library type with constant comparison cost.
 fn is_constant_size(args: &[Argument<'_>]) -> bool {
-    let is_small = |ty: &Type| matches!(ty, Type::Library(name) if *name != "kubernetes.URL");
+    let is_small = |ty: &Type| matches!(ty, Type::Library(_));
     args.len() == 2 && args[0].ty == args[1].ty && is_small(args[0].ty)
 }
 

@@ -298,12 +298,10 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    /// Returns the schema's size bound at `path`. Its first part is a variable unless the path starts in the expression itself.
+    /// Returns the schema's size bound at `path`. Its first part stands for the root, as in kube-apiserver: also the elements of a
+    /// list of the expression itself have the size of the root.
     pub(super) fn declared_size(&self, path: &[String]) -> Option<Range> {
-        let (variable, path) = path.split_first()?;
-        if variable.starts_with('@') {
-            return None;
-        }
+        let (_, path) = path.split_first()?;
         let mut declared = self.root?;
         let mut max = declared.max_elements;
         for (index, part) in path.iter().enumerate() {

@@ -85,3 +85,32 @@ fn rounds_of_loops_have_costs() {
         ("object.all(k, v, v == 1)", 7),
     ]);
 }
+
+#[test]
+fn estimates_are_those_of_kube_apiserver() {
+    let text = json!({"type": "string", "maxLength": 5});
+    let texts = json!({"type": "array", "maxItems": 5, "items": text});
+    let schema = json!({"type": "object", "properties": {"s": text, "l": texts, "i": {"type": "integer"}}});
+    let declared = Declared::from_schema(&Structural::compile(&schema), false, "selfType").unwrap();
+    let environment = Environment::new()
+        .with("self", declared.ty.clone())
+        .bounded_by(&declared);
+    for (rule, expected) in [
+        // The elements of a list that is no part of the object have the size of the root, which has no elements.
+        ("self.s.split(',').map(x, x + 'a').size() > 1", 299),
+        ("(self.l + self.l).all(x, x == 'a')", 46),
+        ("[self.s, self.s].all(x, x == 'a')", 23),
+        ("dyn(self.l).all(x, x == 'a')", 24),
+        ("[3, 1, 2].sort()[0] == 1", 40),
+        ("self.l.all(x, x == 'a')", 28),
+        // Parsers pass over their text.
+        ("isIP(self.s)", 4),
+        ("ip.isCanonical(self.s)", 6),
+        ("cidr(self.s).containsIP(ip(self.s))", 12),
+        ("isQuantity(self.s)", 4),
+        ("semver(self.s).isLessThan(semver('1.0.0'))", 6),
+        ("url(self.s) == url('/a')", 6),
+    ] {
+        assert_eq!(environment.compile(rule).unwrap().max_cost(), expected, "{rule}");
+    }
+}
