@@ -68,19 +68,22 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Returns the result of applying `body` to `live` as `manager`, computed as by the server; `None` if it is refused.
-fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option<Box<dyn Object>> {
-    let kind = live.resource();
-    let sent = Sent::read(body).ok()?;
-    sent.check(&kind.api_version, &kind.kind).ok()?;
-    let write = Tracking {
+fn by(manager: &str) -> Tracking<'_> {
+    Tracking {
         manager,
         subresource: "",
         now: Time::from_second(100),
         resets: &[],
         sent_empty: None,
-    };
-    let applied = apply::apply(live, &sent.document, &write, force, &OneVersion);
+    }
+}
+
+/// Returns the result of applying `body` to `live` as `manager`, computed as by the server; `None` if it is refused.
+fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option<Box<dyn Object>> {
+    let kind = live.resource();
+    let sent = Sent::read(body).ok()?;
+    sent.check(&kind.api_version, &kind.kind).ok()?;
+    let applied = apply::apply(live, &sent.document, &by(manager), force, &OneVersion);
     let applied = applied.map_err(|error| error.to_api_error(&sent.subject())).ok()?;
     let mut object = kind.zero();
     json::from_value(&applied.document, &mut *object, Strictness::Lenient).ok()?;
@@ -146,4 +149,32 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     seeds.push([&[1, 0], &join(&[one.as_bytes(), two.as_bytes()])[..]].concat());
     seeds.push([&[1, 1], &join(&[two.as_bytes(), one.as_bytes()])[..]].concat());
     seeds
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::samples;
+    use planesmith_patch::managers::track_write;
+
+    use super::*;
+    use crate::kinds::KINDS;
+
+    #[test]
+    fn valid_objects_match_their_types() {
+        let generator = samples::samples();
+        for kind in KINDS {
+            for seed in 0..20 {
+                let Ok(mut object) = generator.sample(kind, seed) else {
+                    continue;
+                };
+                object.meta_mut().managed_fields.clear();
+                track_write(None, &mut *object, &by("one"), &OneVersion).expect("an object that can be tracked");
+                "there".clone_into(&mut object.meta_mut().uid);
+                let applied = serde_json::json!({"apiVersion": kind.api_version, "kind": kind.kind,
+                                                 "metadata": {"labels": {"applied": "1"}}});
+                let applied = apply::apply(&*object, &applied, &by("two"), true, &OneVersion);
+                applied.expect("an object to which others can apply");
+            }
+        }
+    }
 }
