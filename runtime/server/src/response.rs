@@ -26,12 +26,12 @@ pub(crate) struct Relayed;
 pub(crate) struct NotNegotiated;
 
 /// Puts a header of this server before those of the same name in the answer of another server.
-pub(crate) fn put_first(response: &mut Response, name: HeaderName, own: HeaderValue) {
+pub(crate) fn put_first(response: &mut Response, name: &HeaderName, own: HeaderValue) {
     let headers = response.headers_mut();
-    let others: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
-    headers.insert(name.clone(), own);
+    let others: Vec<HeaderValue> = headers.get_all(name).iter().cloned().collect();
+    headers.insert(name, own);
     for other in others {
-        headers.append(name.clone(), other);
+        headers.append(name, other);
     }
 }
 

@@ -22,7 +22,7 @@ impl Filter for CacheControl {
     fn leave(&self, _: &mut Exchange, response: &mut Response) {
         let own = HeaderValue::from_static("no-cache, private");
         match response.extensions().get::<Relayed>() {
-            Some(Relayed) => put_first(response, CACHE_CONTROL, own),
+            Some(Relayed) => put_first(response, &CACHE_CONTROL, own),
             None => {
                 response.headers_mut().entry(CACHE_CONTROL).or_insert(own);
             }

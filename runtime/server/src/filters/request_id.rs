@@ -36,7 +36,7 @@ impl Filter for AssignId {
         let mut text = [0; LONGEST_GIVEN];
         if let Ok(value) = HeaderValue::from_bytes(exchange.ctx.id.write(&mut text)) {
             match response.extensions().get::<Relayed>() {
-                Some(Relayed) => put_first(response, AUDIT_ID, value),
+                Some(Relayed) => put_first(response, &AUDIT_ID, value),
                 None => drop(response.headers_mut().insert(AUDIT_ID, value)),
             }
         }
