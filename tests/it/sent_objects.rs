@@ -67,9 +67,7 @@ async fn each_empty_list_is_a_change_of_a_kind_that_is_compared_exactly() {
     let home = Home::new().unwrap();
     let (_server, connection) = serve(&home).await;
     let generation = |object: &Value| object["metadata"]["generation"].as_u64().unwrap();
-    let policy = |spec: &Value| {
-        json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "one"}, "spec": spec})
-    };
+    let policy = |spec: &Value| json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "one"}, "spec": spec});
     create(&connection, POLICIES, &policy(&json!({"podSelector": {}}))).await;
     let one = format!("{POLICIES}/one");
     let empty = json!({"ingress": []});

@@ -14,8 +14,8 @@ use crate::value::{Struct, View};
 /// Top-level struct fields of objects: a `null` in an error about one of them is not an empty map.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 
-/// Bytes up to which a body is kept without a search for empty values, which would cost more than the memory.
-const KEPT_UNSEARCHED: usize = 64 << 10;
+/// Bytes up to which a body is stored without a search for empty values, which would cost more than the memory.
+const MAX_UNSEARCHED: usize = 64 << 10;
 
 /// The document of an object as a request sends it, or as a patch leaves it, which may contain `[]`, `{}` or `""`. Typed
 /// objects do not distinguish these from absent values, but error messages do: an absent value is printed as `null`.
@@ -72,7 +72,7 @@ impl SentEmpty {
     /// Stores the JSON of an object with `facts`.
     #[must_use]
     pub fn new(facts: &'static StructFacts, json: &Bytes) -> Self {
-        match json.len() <= KEPT_UNSEARCHED || may_hold_empty(json) {
+        match json.len() <= MAX_UNSEARCHED || may_hold_empty(json) {
             true => Self {
                 document: Document::Text(json.clone()),
                 facts: Some(Type(facts)),
@@ -189,7 +189,9 @@ fn has_empty(view: &View<'_>, sent: &Value) -> bool {
         (View::Map(map), Value::Object(sent)) if sent.is_empty() => map.is_empty(),
         (View::List(list), Value::Array(sent)) => {
             let elements = (0..list.len()).filter_map(|index| list.get(index));
-            elements.zip(sent).any(|(element, sent)| has_empty(&element.view(), sent))
+            elements
+                .zip(sent)
+                .any(|(element, sent)| has_empty(&element.view(), sent))
         }
         (View::Map(map), Value::Object(sent)) => {
             let mut found = false;
@@ -398,11 +400,7 @@ mod tests {
             (r#"{"ownerReferences":[{}],"other":[]}"#, false),
             (r#"{"name":"[]"}"#, false),
         ] {
-            assert_eq!(
-                sent(body).has_any_except(&["annotations"], &object),
-                expected,
-                "{body}"
-            );
+            assert_eq!(sent(body).has_any_except(&["annotations"], &object), expected, "{body}");
             let tree = Arc::new(serde_json::from_str(body).expect("JSON"));
             let applied = SentEmpty::of_tree(object.facts(), &tree);
             assert_eq!(applied.has_any_except(&["annotations"], &object), expected, "{body}");

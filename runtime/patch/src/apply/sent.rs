@@ -114,12 +114,7 @@ pub(super) fn subject(document: &Value) -> String {
 
 fn kind(document: &Value) -> String {
     match GroupVersion::parse(text(document, "apiVersion")) {
-        Ok(version) => format!(
-            "{}/{}, Kind={}",
-            version.group,
-            version.version,
-            text(document, "kind")
-        ),
+        Ok(version) => format!("{}/{}, Kind={}", version.group, version.version, text(document, "kind")),
         Err(_) => "/, Kind=".to_owned(),
     }
 }

@@ -24,7 +24,7 @@ use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::{Expected, JSON_PATCH, MERGE_PATCH, Mismatch, PatchKind, PatchedVersion, Representation};
-use crate::write::{Change, Defaulted, Unshown, Part, PartStrategy, Write};
+use crate::write::{Change, Defaulted, Part, PartStrategy, Unshown, Write};
 
 const APPLY: &str = "application/apply-patch+yaml";
 const APPLY_CBOR: &str = "application/apply-patch+cbor";

@@ -24,7 +24,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
 
 use super::candidate::Existing;
-use super::{Defaulted, Unshown, Part, Write};
+use super::{Defaulted, Part, Unshown, Write};
 use crate::endpoint::{Call, Endpoint};
 use crate::options::WriteOptions;
 use crate::request::{Context, RequestInfo};

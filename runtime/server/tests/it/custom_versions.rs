@@ -310,7 +310,12 @@ async fn applied_fields_that_are_not_stored_count_as_a_change() {
     let object = path("v1", "/a?fieldManager=one");
     for generation in [2, 3] {
         let applied = server.apply(&object, &body("v1", "a", &json!({"x": 1}))).await;
-        assert_eq!((applied.code, applied.at("/spec")), (200, json!({})), "{}", applied.text);
+        assert_eq!(
+            (applied.code, applied.at("/spec")),
+            (200, json!({})),
+            "{}",
+            applied.text
+        );
         assert_eq!(applied.at("/metadata/generation"), generation);
     }
     // Patches are read without the fields, and so are compared without them.

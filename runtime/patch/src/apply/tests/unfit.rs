@@ -97,8 +97,9 @@ fn nothing_is_applied_to_an_object_that_does_not_match_its_type() {
     };
     let mut live = stored(account(&["p", ""]));
     let subject = "(ns/a; test.example.com/v1, Kind=Account)";
-    let expected =
-        format!("failed to create manager for existing fields: failed to convert new object {subject} to smd typed: {OMITS}");
+    let expected = format!(
+        "failed to create manager for existing fields: failed to convert new object {subject} to smd typed: {OMITS}"
+    );
     assert_eq!(refused(&live, &applied, true), expected);
     let mut tracked = account(&["p"]);
     track_write(None, &mut tracked, &by("b"), &OneVersion).expect("fields");
@@ -153,7 +154,8 @@ fn problem(schema: &Value, content: &Value) -> Option<String> {
 #[test]
 fn custom_objects_match_their_schemas_in_all_their_parts() {
     let integer = || json!({"type": "integer"});
-    let items = |list_type: &str, items: Value| json!({"type": "array", "x-kubernetes-list-type": list_type, "items": items});
+    let items =
+        |list_type: &str, items: Value| json!({"type": "array", "x-kubernetes-list-type": list_type, "items": items});
     let object = || json!({"type": "object", "properties": {"a": {"type": "string"}}});
     for (schema, content, expected) in [
         (json!({"spec": integer()}), json!({"spec": 1}), None),
