@@ -141,7 +141,6 @@ impl Strategy for Service {
     }
 
     fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.unite_new_addresses();
         self.drop_policy_of_external_name();
     }
 

@@ -14,8 +14,8 @@ use crate::value::{Struct, View};
 /// Top-level struct fields of objects: a `null` in an error about one of them is not an empty map.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 
-/// Bytes up to which a body is kept without a search for empty values, which would cost more than the memory.
-const KEPT_UNSEARCHED: usize = 64 << 10;
+/// Bytes up to which a body is stored without a search for empty values, which would cost more than the memory.
+const MAX_UNSEARCHED: usize = 64 << 10;
 
 /// The document of an object as a request sends it, or as a patch leaves it, which may contain `[]`, `{}` or `""`. Typed
 /// objects do not distinguish these from absent values, but error messages do: an absent value is printed as `null`.
@@ -72,7 +72,7 @@ impl SentEmpty {
     /// Stores the JSON of an object with `facts`.
     #[must_use]
     pub fn new(facts: &'static StructFacts, json: &Bytes) -> Self {
-        match json.len() <= KEPT_UNSEARCHED || may_hold_empty(json) {
+        match json.len() <= MAX_UNSEARCHED || may_hold_empty(json) {
             true => Self {
                 document: Document::Text(json.clone()),
                 facts: Some(Type(facts)),

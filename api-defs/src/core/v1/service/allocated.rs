@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Service;
 
 impl Service {
-    /// Derives `clusterIPs` of a new service from `clusterIP`, for clients that know only the latter.
+    /// Derives `clusterIPs` of a new service from `clusterIP`, for clients that know only the latter. This is part of the
+    /// allocation, so that a service that is created through its status must have both.
     pub fn unite_new_addresses(&mut self) {
         let spec = &mut self.spec;
         if !spec.cluster_ip.is_empty() && spec.cluster_ips.is_empty() {
