@@ -55,6 +55,23 @@ async fn nothing_is_created_in_a_place_that_is_not_there() {
 }
 
 #[tokio::test]
+async fn errors_of_rules_about_other_objects_come_before_those_of_the_object() {
+    let server = Server::with_places().await;
+    let shelf = r#"{"metadata":{"name":"s","annotations":{"crowded":""}},"spec":{"colour":"green"}}"#;
+    let refused = server.post(SHELVES, shelf).await;
+    let causes = refused.at("/details/causes");
+    let fields = [0, 1].map(|cause| text(&causes, &format!("/{cause}/field")));
+    assert_eq!(
+        (refused.code, fields.as_slice()),
+        (422, &["spec.size", "spec.colour"].map(str::to_owned)[..])
+    );
+    let shelf = shelf.replace("green", "red").replace("crowded", "free");
+    assert_eq!(server.post(SHELVES, &shelf).await.code, 201);
+    let crowded = r#"{"metadata":{"annotations":{"crowded":""}}}"#;
+    assert_eq!(server.patch("merge", &format!("{SHELVES}/s"), crowded).await.code, 422);
+}
+
+#[tokio::test]
 async fn bodies_that_are_no_such_object_are_refused_in_words() {
     let server = Server::with_places().await;
     let unrecognized = "the object provided is unrecognized (must be of type Note): ";

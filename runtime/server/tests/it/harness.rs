@@ -1,11 +1,13 @@
 //! A server in process, and requests to it.
 
+use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
+use futures_util::future::BoxFuture;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
@@ -13,10 +15,12 @@ use planesmith_access::admission::{
 };
 use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::feature::Features;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::ApiError;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::endpoint::{Call, WriteCheck};
 use planesmith_server::features;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::routes::{RouteTable, Routes};
@@ -47,6 +51,28 @@ impl Plugin for Keeper {
             true => Err(ApiError::bad_request("it is kept")),
             false => Ok(()),
         })
+    }
+}
+
+/// A rule about other objects: the annotation `crowded` forbids the size.
+struct Crowd;
+
+impl WriteCheck for Crowd {
+    fn check<'a>(&'a self, _: &'a Call, _: &'a dyn Object, _: Option<&'a dyn Object>) -> BoxFuture<'a, ApiResult<()>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn field_errors<'a>(
+        &'a self,
+        _: &'a Call,
+        new: &'a dyn Object,
+        _: Option<&'a dyn Object>,
+    ) -> BoxFuture<'a, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        if new.meta().annotations.contains_key("crowded") {
+            errors.forbidden("spec.size", "others are too near");
+        }
+        Box::pin(ready(errors))
     }
 }
 
@@ -181,6 +207,7 @@ impl Server {
         ]);
         let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
         stores.handle("", "sites", "finalize", Arc::new(Finalize));
+        stores.check_writes(&Shelf::RESOURCE.group, &Shelf::RESOURCE.plural, Arc::new(Crowd));
         let mut routes = Routes::new();
         routes.serve::<Shelf>(&stores);
         routes.serve::<Note>(&stores);
