@@ -167,3 +167,57 @@ async fn watches_do_not_hold_up_other_requests() {
     assert_eq!(read().await, "ok");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
+
+/// A server that answers the first request of each connection and closes it at the next. The counter has the number of requests
+/// that it did not answer.
+async fn closing_backend() -> (u16, Arc<AtomicUsize>) {
+    let (_, tls) = tls(IsCa::NoCa);
+    let acceptor = TlsAcceptor::from(Arc::new(tls));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let unanswered = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&unanswered);
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let counted = Arc::clone(&counted);
+            tokio::spawn(async move {
+                for is_first in [true, false] {
+                    let mut received = Vec::new();
+                    while !received.ends_with(b"\r\n\r\n") {
+                        let Ok(byte) = stream.read_u8().await else { return };
+                        received.push(byte);
+                    }
+                    match is_first {
+                        true => {
+                            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                            stream.write_all(answer).await.unwrap();
+                        }
+                        false => drop(counted.fetch_add(1, Ordering::Relaxed)),
+                    }
+                }
+            });
+        }
+    });
+    (port, unanswered)
+}
+
+#[tokio::test]
+async fn reads_are_repeated_when_an_idle_connection_was_closed() {
+    let (port, unanswered) = closing_backend().await;
+    let (link, target) = (link().pooled_http1(), target(port, "/list"));
+    // A connection is idle some time after its answer was read.
+    while unanswered.load(Ordering::Relaxed) == 0 {
+        let answer = fetch(&target, &link).await.unwrap();
+        assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "ok");
+    }
+    let refused = async || loop {
+        let answer = send(&Method::POST, HeaderMap::new(), &target, &link).await;
+        match answer {
+            Ok(answer) => drop(answer.into_body().collect().await),
+            Err(error) => return error.to_string(),
+        }
+    };
+    assert_eq!(refused().await, "EOF");
+}
