@@ -34,6 +34,9 @@ const FOLDER: &str = "docs/texts";
 /// The folders of crates that only tests use, relative to the workspace.
 const TEST_CRATES: &str = "tests/";
 
+/// The build script of a crate, whose output is for cargo.
+const BUILD_SCRIPT: &str = "/build.rs";
+
 /// Writes every error, warning, log line and help text of the workspace to `docs/texts`, for review.
 ///
 /// Reads the sources of all crates, without their tests: all string literals that are sentences or parts of them, grouped by
@@ -99,7 +102,8 @@ impl FileTexts {
 /// Renders the pages of all crates below `root`.
 fn render(root: &Path) -> Result<Files> {
     let committed = sources::committed(root)?;
-    let is_program = |file: &&str| file.ends_with(".rs") && !file.starts_with(TEST_CRATES);
+    let is_program =
+        |file: &&str| file.ends_with(".rs") && !file.starts_with(TEST_CRATES) && !file.ends_with(BUILD_SCRIPT);
     let rust: Vec<_> = committed.iter().map(String::as_str).filter(is_program).collect();
     let sources = sources::read_all(root, &rust, FileTexts::read)?;
     let mut pages = Files::default();
