@@ -4,16 +4,14 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
 use futures_util::future::BoxFuture;
-use http::header::{HOST, HeaderMap};
-use http::{Method, Request, Uri};
-use http_body::Body as _;
+use http::header::HOST;
+use http::{Request, Uri};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
@@ -56,15 +54,6 @@ struct Lane {
     scope: Scope,
     client: Client<PoolConnector, Body>,
     places: StreamSlots,
-    /// The number of connections that were opened.
-    opened: Arc<AtomicUsize>,
-}
-
-/// A request without a body that changes nothing, so that it can be sent again.
-struct RepeatableRequest {
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
 }
 
 impl ConnectionPool {
@@ -103,41 +92,23 @@ impl ConnectionPool {
             // HTTP/2 sends the host in `:authority`, which is taken from the URI.
             request.headers_mut().remove(HOST);
         }
-        let (client, opened, place) = self.lane(target.destination.scope());
-        loop {
-            let again = RepeatableRequest::of(&request);
-            let before = opened.load(Ordering::Relaxed);
-            let error = match client.request(request).await {
-                Ok(answer) => return Ok(answer.map(|body| AnswerBody::new(body, Some(place)))),
-                Err(error) => error,
-            };
-            // As in Go: the server may have closed an idle connection when the request was sent. Each try takes one connection
-            // out of the pool, and a new connection that fails is not tried again.
-            let is_reused = before == opened.load(Ordering::Relaxed);
-            request = match again {
-                Some(again) if is_reused && is_closed(innermost(&error)) => again.into(),
-                _ => return Err(link_error(&error)),
-            };
-        }
+        let (client, place) = self.lane(target.destination.scope());
+        let answer = client.request(request).await.map_err(|error| innermost(&error))?;
+        Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
     }
 
     /// The first lane of that scope with a free place: later ones become idle when there are few requests, and lose
     /// their connections.
-    fn lane(&self, scope: Scope) -> (Client<PoolConnector, Body>, Arc<AtomicUsize>, StreamSlot) {
+    fn lane(&self, scope: Scope) -> (Client<PoolConnector, Body>, StreamSlot) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |lane: &Lane| lane.scope == scope && (!self.speaks_http2 || lane.places.taken() < MAX_STREAMS);
         let free = lanes.iter().position(is_free).unwrap_or_else(|| {
             let (link, tls) = (Arc::clone(&self.link), Arc::clone(&self.tls));
-            lanes.push(Lane::new(PoolConnector {
-                link,
-                tls,
-                scope,
-                opened: Arc::default(),
-            }));
+            lanes.push(Lane::new(PoolConnector { link, tls, scope }));
             lanes.len() - 1
         });
         let lane = &lanes[free];
-        (lane.client.clone(), Arc::clone(&lane.opened), lane.places.take())
+        (lane.client.clone(), lane.places.take())
     }
 }
 
@@ -152,40 +123,14 @@ impl Lane {
             .http2_keep_alive_timeout(PING_TIMEOUT);
         Self {
             scope: connector.scope,
-            opened: Arc::clone(&connector.opened),
             client: builder.build(connector),
             places: StreamSlots::default(),
         }
     }
 }
 
-impl RepeatableRequest {
-    /// Returns a copy of `request`; `None` if it cannot be sent again.
-    fn of(request: &Request<Body>) -> Option<Self> {
-        let changes_nothing = matches!(
-            *request.method(),
-            Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE
-        );
-        (changes_nothing && request.body().is_end_stream()).then(|| Self {
-            method: request.method().clone(),
-            uri: request.uri().clone(),
-            headers: request.headers().clone(),
-        })
-    }
-}
-
-impl From<RepeatableRequest> for Request<Body> {
-    fn from(again: RepeatableRequest) -> Self {
-        let mut request = Request::new(Body::empty());
-        *request.method_mut() = again.method;
-        *request.uri_mut() = again.uri;
-        *request.headers_mut() = again.headers;
-        request
-    }
-}
-
 /// The most specific error: that of opening the connection, if that failed.
-fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+fn innermost(error: &(dyn Error + 'static)) -> LinkError {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;
@@ -193,28 +138,13 @@ fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) 
             break;
         }
     }
-    inner
-}
-
-/// True if the server closed the connection before it answered.
-fn is_closed(inner: &(dyn Error + 'static)) -> bool {
-    let is_reset =
-        |error: &io::Error| matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe);
-    is_cut(inner) || inner.downcast_ref::<io::Error>().is_some_and(is_reset)
-}
-
-/// True if the connection ended before the answer.
-fn is_cut(inner: &(dyn Error + 'static)) -> bool {
-    let of_io = inner.downcast_ref::<io::Error>();
-    let of_http = inner.downcast_ref::<hyper::Error>();
-    of_io.is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
-        || of_http.is_some_and(hyper::Error::is_incomplete_message)
-}
-
-/// Returns the error for the caller.
-fn link_error(error: &(dyn Error + 'static)) -> LinkError {
-    let inner = innermost(error);
-    match is_cut(inner) {
+    let is_cut = inner
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
+        || inner
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_incomplete_message);
+    match is_cut {
         // In Go's word.
         true => LinkError::ConnectionPool("EOF".to_owned()),
         false => LinkError::ConnectionPool(inner.to_string()),
@@ -234,7 +164,6 @@ struct PoolConnector {
     tls: Arc<ClientConfig>,
     /// The addresses that connections may use, which a URI does not contain.
     scope: Scope,
-    opened: Arc<AtomicUsize>,
 }
 
 impl Service<Uri> for PoolConnector {
@@ -247,7 +176,6 @@ impl Service<Uri> for PoolConnector {
     }
 
     fn call(&mut self, place: Uri) -> Self::Future {
-        self.opened.fetch_add(1, Ordering::Relaxed);
         let connector = self.clone();
         Box::pin(async move {
             let host = place.host().unwrap_or_default().trim_matches(['[', ']']);
