@@ -20,7 +20,7 @@ use crate::library::url::Url;
 use crate::types::Type;
 use crate::types::{ANY_OBJECT, JSON_PATCH};
 
-pub(crate) use compare::{compare, contains_all, equals, includes, order, surely_equal};
+pub(crate) use compare::{compare, contains_all, equal_or_false, equals, includes, order};
 pub(crate) use effort::{Effort, MAX_STEPS};
 pub(crate) use view::{field_of, from_json, from_plain_json, unescaped};
 

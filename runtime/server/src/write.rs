@@ -33,7 +33,7 @@
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
 //! its steps in front of [`encoded`] are in [`deletion`]. An object that cannot be read is removed without any of them.
 //!
-//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`unshown`] is
+//! [`request`] is the running write, which all steps read: the request, its options and its field manager. [`document_facts`] is
 //! what a new object does not show of its document, and goes with it until the object is valid.
 
 mod admitted;
@@ -46,6 +46,7 @@ mod creation;
 mod decoded;
 mod defaulted;
 mod deletion;
+mod document_facts;
 mod encoded;
 mod identified;
 mod mutated;
@@ -57,7 +58,6 @@ mod request;
 mod reserved;
 mod storable;
 mod tracked;
-mod unshown;
 mod validated;
 mod working;
 
@@ -71,7 +71,7 @@ pub(crate) use self::committed::Committed;
 pub(crate) use self::decoded::{Decoded, Decoder};
 pub(crate) use self::defaulted::Defaulted;
 pub(crate) use self::deletion::AdmittedDeletion;
+pub(crate) use self::document_facts::DocumentFacts;
 pub(crate) use self::encoded::Encoded;
 pub(crate) use self::part::{Part, PartStrategy};
 pub(crate) use self::request::Write;
-pub(crate) use self::unshown::Unshown;

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::hook::{WebhookCall, allowed, patched};
+use super::hook::{allowed, patched};
 use super::{MUTATING, Setting, VALIDATING, rule};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -270,8 +270,7 @@ async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something
     let first = delete("").await;
     assert_eq!(remaining(&first), [Value::Null]);
     assert!(delete("").await.is_empty(), "it is under way");
-    // The pod is marked, and then removed.
-    assert_eq!(remaining(&delete("?gracePeriodSeconds=0").await), [json!(30), json!(0)]);
+    assert_eq!(remaining(&delete("?gracePeriodSeconds=0").await), [json!(30)]);
 
     let text = &first[0].text;
     let start = r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":""#;

@@ -247,6 +247,7 @@ mod tests {
             assert_eq!(messages(spec.clone()), expected, "{spec}");
         }
     }
+
     #[test]
     fn errors_of_changed_fields_have_no_value() {
         let old = Workload::default();

@@ -10,6 +10,7 @@ use planesmith_server::stores::Stores;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
+use tokio::time::error::Elapsed;
 
 use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
@@ -33,6 +34,9 @@ pub(crate) const LABEL_VALUE: &str = "kube-apiserver";
 /// The lifetime of a lease, in seconds.
 const LIFETIME: i64 = 3600;
 
+/// The longest time that a start or a stop waits for the deletion of the lease, as in kube-apiserver.
+const DELETION: Duration = Duration::from_secs(10);
+
 /// The time between two renewals of the server's lease.
 const RENEWAL: Duration = Duration::from_secs(10);
 
@@ -48,18 +52,18 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
         name,
         host,
         address: announcement.public_address(),
-        is_given_up: Arc::default(),
+        is_released: Arc::default(),
     };
     let last = lease.clone();
     let hold = Hook::new(HOOK, move |shutdown| async move {
-        // The lease of an earlier server names an address that nobody may call any more.
+        // The lease of a server that crashed names an address at which none listens any more.
         lease.delete_or_warn().await;
         lease.renew_or_warn().await;
         task::spawn(lease.hold(shutdown));
         Ok(())
     });
-    let give_up = Hook::new("stop-kube-apiserver-identity-lease-controller", move |_| async move {
-        last.give_up().await;
+    let release = Hook::new("stop-kube-apiserver-identity-lease-controller", move |_| async move {
+        last.release().await;
         Ok(())
     });
     let collect = Hook::new(
@@ -69,7 +73,7 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
             Ok(())
         },
     );
-    Some(([hold, collect], give_up))
+    Some(([hold, collect], release))
 }
 
 #[derive(Clone)]
@@ -80,7 +84,7 @@ struct IdentityLease {
     host: String,
     address: String,
     /// True once the server stops. Locked while the lease is renewed or deleted, so that no renewal restores a deleted lease.
-    is_given_up: Arc<Mutex<bool>>,
+    is_released: Arc<Mutex<bool>>,
 }
 
 impl IdentityLease {
@@ -94,8 +98,8 @@ impl IdentityLease {
     }
 
     async fn renew_or_warn(&self) {
-        let is_given_up = self.is_given_up.lock().await;
-        if *is_given_up {
+        let is_released = self.is_released.lock().await;
+        if *is_released {
             return;
         }
         if let Err(error) = self.renew().await {
@@ -104,16 +108,18 @@ impl IdentityLease {
     }
 
     /// Deletes the lease, and renews it no more.
-    async fn give_up(&self) {
-        let mut is_given_up = self.is_given_up.lock().await;
-        *is_given_up = true;
-        self.delete_or_warn().await;
+    async fn release(&self) {
+        let release = async {
+            let mut is_released = self.is_released.lock().await;
+            *is_released = true;
+            self.leases.delete(NAMESPACE, &self.name).await
+        };
+        warn_of(tokio::time::timeout(DELETION, release).await);
     }
 
     async fn delete_or_warn(&self) {
-        if let Err(error) = self.leases.delete(NAMESPACE, &self.name).await {
-            tracing::warn!(%error, "the server's own lease cannot be deleted");
-        }
+        let delete = self.leases.delete(NAMESPACE, &self.name);
+        warn_of(tokio::time::timeout(DELETION, delete).await);
     }
 
     async fn renew(&self) -> Result<(), LoopbackError> {
@@ -182,6 +188,16 @@ fn base32(bytes: &[u8]) -> String {
         text.push(char::from(DIGITS[(held << (5 - bits)) as usize & 31]));
     }
     text
+}
+
+/// Logs that a deletion failed, or took too long.
+fn warn_of(deleted: Result<Result<(), LoopbackError>, Elapsed>) {
+    let why = match deleted {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(late) => late.to_string(),
+    };
+    tracing::warn!(why, "the server's own lease cannot be deleted");
 }
 
 /// Deletes leases that were not renewed.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::operators::add;
 use super::{Context, Entry, count, format, int, no_such_overload, unfit};
-use crate::value::{Evaluated, Fault, Key, List, Map, Value, compare, contains_all, includes, order, surely_equal};
+use crate::value::{Evaluated, Fault, Key, List, Map, Value, compare, contains_all, equal_or_false, includes, order};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("isSorted: list(int).() bool", "list_int_is_sorted_bool", is_sorted),
@@ -215,7 +215,7 @@ fn place<'d>(context: &mut Context<'_>, args: &[Value<'d>], from_end: bool) -> E
     for step in 0..list.len() {
         let index = if from_end { list.len() - 1 - step } else { step };
         if let Some(element) = list.get(index)
-            && surely_equal(&mut context.effort, &element?, wanted)?
+            && equal_or_false(&mut context.effort, &element?, wanted)?
         {
             return Ok(count(index));
         }
@@ -329,7 +329,7 @@ fn distinct<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
         let element = element?;
         let mut is_known = false;
         for other in &unique {
-            is_known |= surely_equal(&mut context.effort, &element, other)?;
+            is_known |= equal_or_false(&mut context.effort, &element, other)?;
         }
         if !is_known {
             context.effort.takes_elements(1)?;

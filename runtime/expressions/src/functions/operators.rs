@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::{Context, Entry, count, no_such_overload, unsupported};
 use crate::ast::operator;
 use crate::library::instant::Instant;
-use crate::value::{Evaluated, Fault, List, Value, compare, equals, field_of, includes, surely_equal};
+use crate::value::{Evaluated, Fault, List, Value, compare, equal_or_false, equals, field_of, includes};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("_?_:_: (bool, A, A) A", "conditional", lazy),
@@ -199,7 +199,7 @@ fn equal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 
 fn unequal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (one, other) = pair(args)?;
-    surely_equal(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
+    equal_or_false(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
 }
 
 /// Returns the sum of two values.

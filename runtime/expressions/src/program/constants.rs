@@ -1,7 +1,5 @@
 //! Parts of programs that do not depend on variables, which cel-go evaluates when it creates a program.
 
-use std::collections::HashSet;
-
 use planesmith_machinery::go_pattern;
 
 use super::evaluator::Evaluator;
@@ -41,9 +39,26 @@ fn problem_of(expr: &Expr, program: &Program) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     /// Lists and maps of constants, and conversions of one, by their ids.
-    computed: HashSet<Id>,
+    computed: Ids,
     /// Searches in constant lists, for which cel-go has a table.
-    searches: HashSet<Id>,
+    searches: Ids,
+}
+
+/// A set of ids. They are small and consecutive, and each evaluated part asks for its own.
+#[derive(Debug, Default)]
+struct Ids(Vec<bool>);
+
+impl Ids {
+    fn contains(&self, id: Id) -> bool {
+        self.0.get(id).copied().unwrap_or_default()
+    }
+
+    fn insert(&mut self, id: Id) {
+        if self.0.len() <= id {
+            self.0.resize(id + 1, false);
+        }
+        self.0[id] = true;
+    }
 }
 
 impl Constants {
@@ -56,12 +71,12 @@ impl Constants {
 
     /// True if the value of the part is computed beforehand.
     pub(super) fn has(&self, expr: &Expr) -> bool {
-        self.computed.contains(&expr.id)
+        self.computed.contains(expr.id)
     }
 
     /// True if the part searches in a constant list.
     pub(super) fn is_search(&self, expr: &Expr) -> bool {
-        self.searches.contains(&expr.id)
+        self.searches.contains(expr.id)
     }
 
     /// Returns true if the value of the expression is constant.

@@ -43,7 +43,7 @@ pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) ->
 }
 
 /// True if two values are equal; values that cannot be compared are not.
-pub(crate) fn surely_equal(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+pub(crate) fn equal_or_false(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
     match equals(effort, one, other) {
         Err(fault) if !fault.is_final() => Ok(false),
         result => result,
@@ -51,7 +51,7 @@ pub(crate) fn surely_equal(effort: &mut Effort, one: &Value<'_>, other: &Value<'
 }
 
 /// True if two parts of lists or maps do not differ; parts that cannot be compared do not.
-fn possibly_equal(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+fn equal_or_true(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
     match equals(effort, one, other) {
         Err(fault) if !fault.is_final() => Ok(true),
         result => result,
@@ -112,7 +112,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
         _ => {}
     }
     for (one, other) in one.iter().zip(other.iter()) {
-        if !possibly_equal(effort, &one?, &other?)? {
+        if !equal_or_true(effort, &one?, &other?)? {
             return Ok(false);
         }
     }
@@ -122,7 +122,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
 /// True if a list contains an element.
 pub(crate) fn includes(effort: &mut Effort, list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
     for element in list.iter() {
-        if surely_equal(effort, value, &element?)? {
+        if equal_or_false(effort, value, &element?)? {
             return Ok(true);
         }
     }
@@ -165,7 +165,7 @@ fn same_by_key(effort: &mut Effort, one: &List<'_>, other: &List<'_>, keys: &[Bo
             return Ok(false);
         };
         if let (Some(one), Some(other)) = (one.get(*place), other.get(index))
-            && !possibly_equal(effort, &one?, &other?)?
+            && !equal_or_true(effort, &one?, &other?)?
         {
             return Ok(false);
         }
@@ -186,7 +186,7 @@ fn maps(effort: &mut Effort, one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fau
         let Some(other) = other.get(&key) else {
             return Ok(false);
         };
-        if !possibly_equal(effort, &value, &other?)? {
+        if !equal_or_true(effort, &value, &other?)? {
             return Ok(false);
         }
     }

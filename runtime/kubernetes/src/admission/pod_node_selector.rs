@@ -167,6 +167,7 @@ mod tests {
             "{refused}"
         );
     }
+
     #[test]
     fn selectors_of_namespaces_consist_of_valid_labels() {
         let written = created(" env = test ,disk=", json!({})).unwrap_err();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use futures_util::future::BoxFuture;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue,
@@ -128,12 +128,13 @@ impl OutboundRequest {
 impl BufferedResponse {
     /// Returns the response without compression, of at most `limit` bytes.
     fn unpacked(mut self, limit: usize) -> Result<Self, LinkError> {
-        if self.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding != GZIP) {
+        let is_gzip = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(GZIP.as_bytes());
+        if self.body.is_empty() || !self.headers.get(CONTENT_ENCODING).is_some_and(is_gzip) {
             return Ok(self);
         }
         let mut plain = Vec::new();
         let unpack = || {
-            GzDecoder::new(&self.body[..])
+            MultiGzDecoder::new(&self.body[..])
                 .take(limit as u64 + 1)
                 .read_to_end(&mut plain)
         };
@@ -170,14 +171,21 @@ mod tests {
     fn compressed_responses_are_read_up_to_the_limit() {
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
         packer.write_all(&[b'a'; 1000]).unwrap();
-        let packed = packer.finish().unwrap();
+        let mut packed = packer.finish().unwrap();
         let plain = response("gzip", packed.clone()).unpacked(1000).unwrap();
         assert_eq!((plain.body.len(), plain.headers.len()), (1000, 0));
-        assert!(matches!(response("gzip", packed).unpacked(999), Err(LinkError::Cut)));
+        assert!(matches!(
+            response("gzip", packed.clone()).unpacked(999),
+            Err(LinkError::Cut)
+        ));
         assert!(matches!(
             response("gzip", b"plain".to_vec()).unpacked(999),
             Err(LinkError::Cut)
         ));
         assert_eq!(response("br", b"other".to_vec()).unpacked(999).unwrap().body, "other");
+        // An answer to a condition has the encoding that its body would have.
+        assert_eq!(response("gzip", Vec::new()).unpacked(999).unwrap().body, "");
+        packed.extend_from_within(..);
+        assert_eq!(response("GZIP", packed).unpacked(2000).unwrap().body.len(), 2000);
     }
 }

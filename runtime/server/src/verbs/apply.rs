@@ -17,7 +17,7 @@ use crate::negotiation::Output;
 use crate::offload::Cost;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::read_typed;
-use crate::write::{Change, Defaulted, Part, Unshown, Write};
+use crate::write::{Change, Defaulted, DocumentFacts, Part, Write};
 
 impl Endpoint {
     /// Applies a manager's configuration to a part of an object; a missing object is created.
@@ -47,12 +47,13 @@ impl Endpoint {
                 let message = format!("failed to convert to unversioned ({}): {why}", sent.subject());
                 return Err(ApiError::unnamed(500, message));
             }
-            let mut unshown = Unshown::by_configuration(self.representation(), object.facts(), &sent.document);
-            unshown.lose(object.resource(), &lost);
-            Ok((object, unshown, applied.managed_fields))
+            let mut document_facts =
+                DocumentFacts::by_configuration(self.representation(), object.facts(), &sent.document);
+            document_facts.add_pruned(object.resource(), &lost);
+            Ok((object, document_facts, applied.managed_fields))
         };
-        let finish = |(object, unshown, managed_fields): (Box<dyn Object>, Unshown, _)| {
-            let defaulted = Defaulted::patched(self, call, object, unshown)?;
+        let finish = |(object, document_facts, managed_fields): (Box<dyn Object>, DocumentFacts, _)| {
+            let defaulted = Defaulted::patched(self, call, object, document_facts)?;
             Ok(defaulted.with_managed_fields(managed_fields))
         };
         let make = |live: &dyn Object| finish(merge(live)?);

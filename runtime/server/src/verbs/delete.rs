@@ -203,10 +203,10 @@ impl Write<'_> {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
         }
         if let End::Begun(seconds) = end {
-            return match seconds > 0 || !object.meta().finalizers.is_empty() {
-                true => Ok(self.store_mark(deletion).await),
-                false => self.end(deletion, options).await,
-            };
+            return Ok(match seconds > 0 || !object.meta().finalizers.is_empty() {
+                true => self.store_mark(deletion).await,
+                false => self.end(deletion).await,
+            });
         }
         if holds || !object.meta().finalizers.is_empty() {
             if !holds {
@@ -244,20 +244,16 @@ impl Write<'_> {
         removed.map(|entry| Deleted::Removed(Committed::Stored(entry), details))
     }
 
-    /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it. The plugins
-    /// decide about the removal as well, as in kube-apiserver: they may keep the object as it is then.
-    async fn end(&self, deletion: AdmittedDeletion<'_>, options: &DeleteOptions) -> ApiResult<Attempt<Deleted>> {
+    /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
+    async fn end(&self, deletion: AdmittedDeletion<'_>) -> Attempt<Deleted> {
         if self.dry_run {
-            return Ok(self.remove(deletion).await);
+            return self.remove(deletion).await;
         }
-        Ok(match self.commit_mark(&deletion).await {
-            Attempt::Written(Ok(marked)) | Attempt::Unwritten(marked) => {
-                let deletion = deletion.after(marked).admit_again(self, options).await?;
-                self.remove(deletion).await
-            }
+        match self.commit_mark(&deletion).await {
+            Attempt::Written(Ok(marked)) | Attempt::Unwritten(marked) => self.remove(deletion.after(marked)).await,
             Attempt::Written(Err(error)) => Attempt::Written(Err(error)),
             Attempt::Overtaken => Attempt::Overtaken,
-        })
+        }
     }
 
     /// Marks an object with finalizers as terminating: it has no grace period, and is removed together with its last

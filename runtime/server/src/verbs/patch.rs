@@ -24,7 +24,7 @@ use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::representation::{Expected, JSON_PATCH, MERGE_PATCH, Mismatch, PatchKind, PatchedVersion, Representation};
-use crate::write::{Change, Defaulted, Part, PartStrategy, Unshown, Write};
+use crate::write::{Change, Defaulted, DocumentFacts, Part, PartStrategy, Write};
 
 const APPLY: &str = "application/apply-patch+yaml";
 const APPLY_CBOR: &str = "application/apply-patch+cbor";
@@ -107,7 +107,7 @@ impl Endpoint {
                 for warning in applied.warnings {
                     call.ctx.warnings.add(warning);
                 }
-                Defaulted::patched(self, call, object, applied.unshown)
+                Defaulted::patched(self, call, object, applied.document_facts)
             },
             otherwise: None,
             uid: "",
@@ -142,7 +142,7 @@ pub(super) struct Applied {
     /// Warnings for the client.
     pub(super) warnings: Vec<String>,
     /// Fields that are empty in the new object.
-    pub(super) unshown: Unshown,
+    pub(super) document_facts: DocumentFacts,
     /// The document of the new object.
     pub(super) document: Bytes,
 }
@@ -217,7 +217,7 @@ impl Patch<'_> {
             PatchedVersion::Internal => {
                 return self.of_no_version(&patched).map(|warnings| Applied {
                     warnings,
-                    unshown: Unshown::default(),
+                    document_facts: DocumentFacts::default(),
                     document: Bytes::new(),
                 });
             }
@@ -276,7 +276,7 @@ impl Patch<'_> {
         let document = Bytes::from(patched.document);
         Ok(Applied {
             warnings,
-            unshown: Unshown::by(representation, target.facts(), &document),
+            document_facts: DocumentFacts::by(representation, target.facts(), &document),
             document,
         })
     }

@@ -19,7 +19,7 @@ pub(super) struct Candidate<P> {
     /// Empty values in the document of the object, until it is validated.
     pub(super) sent_empty: SentEmpty,
     /// True if the document had fields that are not stored, and yet count as a change.
-    pub(super) has_lost_fields: bool,
+    pub(super) has_pruned_fields: bool,
     pub(super) purpose: P,
 }
 

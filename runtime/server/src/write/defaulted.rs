@@ -8,14 +8,14 @@ use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::decoded::wipe_system_fields;
-use super::{Decoded, Unshown, Write, owners};
+use super::{Decoded, DocumentFacts, Write, owners};
 use crate::endpoint::{Call, Endpoint};
 use crate::representation;
 
 /// An object in the version of the endpoint, with the defaults of that version.
 pub(crate) struct Defaulted {
     object: Box<dyn Object>,
-    unshown: Unshown,
+    document_facts: DocumentFacts,
     /// The Scale through which the write comes.
     scale: Option<Box<Scale>>,
 }
@@ -28,11 +28,11 @@ impl Decoded {
     /// 400 when the object has another namespace.
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
-        let unshown = self.unshown(write);
+        let document_facts = self.document_facts(write);
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object, unshown))
+        Ok(Defaulted::new(self.object, document_facts))
     }
 
     /// Sets the defaults of an object that replaces the one in the path.
@@ -42,15 +42,15 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        let (representation, unshown) = (write.endpoint.representation(), self.unshown(write));
+        let (representation, document_facts) = (write.endpoint.representation(), self.document_facts(write));
         representation.reset_managers(self.object.meta_mut(), &self.json);
         defaulting::set_defaults(&mut *self.object, write.environment());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::new(self.object, unshown))
+        Ok(Defaulted::new(self.object, document_facts))
     }
 
-    fn unshown(&self, write: &Write<'_>) -> Unshown {
-        Unshown::by(write.endpoint.representation(), self.object.facts(), &self.json)
+    fn document_facts(&self, write: &Write<'_>) -> DocumentFacts {
+        DocumentFacts::by(write.endpoint.representation(), self.object.facts(), &self.json)
     }
 }
 
@@ -65,11 +65,11 @@ impl Defaulted {
         endpoint: &Endpoint,
         call: &Call,
         mut object: Box<dyn Object>,
-        unshown: Unshown,
+        document_facts: DocumentFacts,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().environment());
-        Ok(Self::new(object, unshown))
+        Ok(Self::new(object, document_facts))
     }
 
     /// Returns a copy of `live`, which has its defaults, with the number of replicas of `scale` at the path in `facts`, for the state
@@ -85,7 +85,7 @@ impl Defaulted {
         representation::of(live.resource()).set_replicas(&mut *object, facts, scale.spec.replicas)?;
         Ok(Self {
             scale: Some(Box::new(scale.clone())),
-            ..Self::new(object, Unshown::default())
+            ..Self::new(object, DocumentFacts::default())
         })
     }
 
@@ -95,9 +95,13 @@ impl Defaulted {
         self
     }
 
-    fn new(object: Box<dyn Object>, unshown: Unshown) -> Self {
+    fn new(object: Box<dyn Object>, document_facts: DocumentFacts) -> Self {
         let scale = None;
-        Self { object, unshown, scale }
+        Self {
+            object,
+            document_facts,
+            scale,
+        }
     }
 
     /// The object.
@@ -109,7 +113,7 @@ impl Defaulted {
     pub(crate) fn copy(&self) -> Self {
         Self {
             object: self.object.boxed(),
-            unshown: self.unshown.clone(),
+            document_facts: self.document_facts.clone(),
             scale: self.scale.clone(),
         }
     }
@@ -121,8 +125,8 @@ impl Defaulted {
     }
 
     /// The object, the fields that its document sets to empty, and the Scale through which the write comes.
-    pub(super) fn into_parts(self) -> (Box<dyn Object>, Unshown, Option<Box<Scale>>) {
-        (self.object, self.unshown, self.scale)
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, DocumentFacts, Option<Box<Scale>>) {
+        (self.object, self.document_facts, self.scale)
     }
 
     /// The same object, to be created because the one in the path does not exist.

@@ -96,15 +96,6 @@ impl AdmittedDeletion<'_> {
         self
     }
 
-    /// Runs the plugins for the second half of the deletion.
-    ///
-    /// # Errors
-    ///
-    /// As for the first half.
-    pub(crate) async fn admit_again(self, write: &Write<'_>, options: &DeleteOptions) -> ApiResult<Self> {
-        self.0.admit(write, options).await
-    }
-
     /// The result of a dry run.
     pub(crate) fn into_dry_run(self) -> Committed {
         let Deletion { entry, object, .. } = self.0;

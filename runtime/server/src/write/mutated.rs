@@ -92,7 +92,7 @@ impl Mutated<New> {
             size,
             scale: None,
             sent_empty: self.0.sent_empty.clone(),
-            has_lost_fields: self.0.has_lost_fields,
+            has_pruned_fields: self.0.has_pruned_fields,
             purpose: New,
         })
     }

@@ -19,14 +19,14 @@ pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
     facts.strategy.prepare_for_create(object, context);
 }
 
-/// Copies the parts from the old object that the update does not change. `has_lost_fields` if the document of the new one had
+/// Copies the parts from the old object that the update does not change. `has_pruned_fields` if the document of the new one had
 /// more fields.
 pub(super) fn prepare_update(
     part: Part<'_>,
     new: &mut dyn Object,
     context: &Context<'_>,
     old: &dyn Object,
-    has_lost_fields: bool,
+    has_pruned_fields: bool,
 ) {
     let facts = old.resource();
     new.meta_mut().generation = old.meta().generation;
@@ -49,7 +49,7 @@ pub(super) fn prepare_update(
     }
     keep_system_fields(new, old);
     let counts = facts.behavior.generation && !matches!(part, Part::Status);
-    if counts && (has_lost_fields || changes_content(new, old)) {
+    if counts && (has_pruned_fields || changes_content(new, old)) {
         new.meta_mut().generation = old.meta().generation + 1;
     }
 }

@@ -24,7 +24,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
 
 use super::candidate::Existing;
-use super::{Defaulted, Part, Unshown, Write};
+use super::{Defaulted, DocumentFacts, Part, Write};
 use crate::endpoint::{Call, Endpoint};
 use crate::options::WriteOptions;
 use crate::request::{Context, RequestInfo};
@@ -222,7 +222,7 @@ async fn a_large_custom_object_is_completed_in_its_turn() {
         part: Part::Object,
         size: write.size_with(&entry),
     };
-    let patched = Defaulted::patched(&endpoint, &call, old.boxed(), Unshown::default()).expect("the same names");
+    let patched = Defaulted::patched(&endpoint, &call, old.boxed(), DocumentFacts::default()).expect("the same names");
     let tracked = patched.track_change(&write, existing, &*old).await;
     let working = tracked.into_working_version(&write).await.expect("the same version");
     let mutated = working.mutate(&write).await.expect("no plugins");

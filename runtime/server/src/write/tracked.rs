@@ -17,16 +17,16 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, unshown, scale) = self.into_parts();
+        let (mut object, document_facts, scale) = self.into_parts();
         let size = write.size;
-        let work = || write.track(None, &mut *object, &unshown.managed);
+        let work = || write.track(None, &mut *object, &document_facts.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
             scale,
-            sent_empty: unshown.sent_empty,
-            has_lost_fields: unshown.has_lost_fields,
+            sent_empty: document_facts.sent_empty,
+            has_pruned_fields: document_facts.has_pruned_fields,
             purpose: New,
         })
     }
@@ -39,16 +39,16 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
-        let (mut object, unshown, scale) = self.into_parts();
+        let (mut object, document_facts, scale) = self.into_parts();
         let size = purpose.size;
-        let work = || write.track(Some(live), &mut *object, &unshown.managed);
+        let work = || write.track(Some(live), &mut *object, &document_facts.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
             size,
             scale,
-            sent_empty: unshown.sent_empty,
-            has_lost_fields: unshown.has_lost_fields,
+            sent_empty: document_facts.sent_empty,
+            has_pruned_fields: document_facts.has_pruned_fields,
             purpose,
         })
     }
@@ -61,12 +61,12 @@ impl<P> Tracked<P> {
 }
 
 impl Write<'_> {
-    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, unshown: &Set<'static>) {
+    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, document_facts: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
                     let tracking = Tracking {
-                        sent_empty: Some(unshown),
+                        sent_empty: Some(document_facts),
                         ..self.tracking()
                     };
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())

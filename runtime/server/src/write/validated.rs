@@ -33,7 +33,7 @@ impl Reserved<New> {
             validation::check_create_as_sent(&**object, sent, &context)
         };
         let errors = write.check_in_turn(*size, check).await?;
-        let errors = write.with_foreign_errors(errors, &**object, None).await;
+        let errors = write.with_check_errors(errors, &**object, None).await;
         write.refuse_invalid(&**object, &errors, &sent_empty)?;
         write.pass_on(object.resource().strategy.warnings_on_create(&**object));
         Ok(Validated(candidate))
@@ -48,12 +48,12 @@ impl<'s> Reserved<Existing<'s>> {
     /// As for a new object.
     pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<Existing<'s>>> {
         let mut candidate = self.into_candidate();
-        let (sent_empty, has_lost_fields) = (std::mem::take(&mut candidate.sent_empty), candidate.has_lost_fields);
+        let (sent_empty, has_pruned_fields) = (std::mem::take(&mut candidate.sent_empty), candidate.has_pruned_fields);
         let new = &mut *candidate.object;
         let Existing { old, part, size, .. } = candidate.purpose;
         let (sent, context) = (write.endpoint.kind(), write.strategy_context(&sent_empty));
         let check = || {
-            prepare_update(part, new, &context, old, has_lost_fields);
+            prepare_update(part, new, &context, old, has_pruned_fields);
             let new = &*new;
             match part {
                 Part::Object => validation::check_update_as_sent(new, old, sent, &context),
@@ -67,7 +67,7 @@ impl<'s> Reserved<Existing<'s>> {
             }
         };
         let errors = write.check_in_turn(size, check).await?;
-        let mut errors = write.with_foreign_errors(errors, new, Some(old)).await;
+        let mut errors = write.with_check_errors(errors, new, Some(old)).await;
         write.pass_on(errors.take_tolerated());
         write.refuse_invalid(new, &errors, &sent_empty)?;
         let strategy = new.resource().strategy;
@@ -103,12 +103,7 @@ impl Write<'_> {
     }
 
     /// Returns `errors` after those of rules about other objects.
-    async fn with_foreign_errors(
-        &self,
-        errors: FieldErrors,
-        new: &dyn Object,
-        old: Option<&dyn Object>,
-    ) -> FieldErrors {
+    async fn with_check_errors(&self, errors: FieldErrors, new: &dyn Object, old: Option<&dyn Object>) -> FieldErrors {
         let Some(check) = self.endpoint.write_check() else {
             return errors;
         };

@@ -1,4 +1,4 @@
-//! Parts of a document that the object of a write does not show.
+//! Facts of a document that the object of a write does not have.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use serde_json::Value;
 
 use crate::representation::Representation;
 
-/// Parts of the document of a new object that the object does not show: it does not distinguish empty fields from absent ones,
+/// Facts of the document of a new object that the object does not have: it does not distinguish empty fields from absent ones,
 /// and has no fields that its type does not know.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unshown {
+pub(crate) struct DocumentFacts {
     /// Empty fields that the writer manages.
     pub(super) managed: Set<'static>,
     /// Empty fields, for messages and for the strategy of the kind.
     pub(super) sent_empty: SentEmpty,
     /// True if the document had fields that are not stored, and yet count as a change.
-    pub(super) has_lost_fields: bool,
+    pub(super) has_pruned_fields: bool,
 }
 
-impl Unshown {
+impl DocumentFacts {
     /// Those of a body or a patched document; `json` is empty for protobuf, which does not distinguish empty fields either.
     pub(crate) fn by(representation: &dyn Representation, facts: &'static StructFacts, json: &Bytes) -> Self {
         match representation.keeps_empty() || json.is_empty() {
@@ -53,9 +53,9 @@ impl Unshown {
 
     /// Adds the places of applied fields that are not stored. kube-apiserver drops them after it has compared the object with the
     /// old one, except in a status, which it restores before.
-    pub(crate) fn lose(&mut self, kind: &ResourceFacts, lost: &[String]) {
+    pub(crate) fn add_pruned(&mut self, kind: &ResourceFacts, pruned: &[String]) {
         let has_status = kind.subresource("status").is_some();
         let is_in_status = |place: &String| place.split(['.', '[']).next() == Some("status");
-        self.has_lost_fields = lost.iter().any(|place| !(has_status && is_in_status(place)));
+        self.has_pruned_fields = pruned.iter().any(|place| !(has_status && is_in_status(place)));
     }
 }
