@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::hook::{allowed, patched};
+use super::hook::{WebhookCall, allowed, patched};
 use super::{MUTATING, Setting, VALIDATING, rule};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
