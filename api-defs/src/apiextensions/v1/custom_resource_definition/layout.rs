@@ -115,6 +115,10 @@ impl<'d> Layout<'d> {
                 version.selectable_fields.clear();
             }
         }
+        if versions.is_empty() {
+            // An empty list that the request has replaces it in the message.
+            return "null".to_owned();
+        }
         let versions: Vec<String> = versions.iter().map(rendered_version).collect();
         format!("[{}]", versions.join(","))
     }

@@ -181,6 +181,17 @@ fn messages_about_versions_have_their_schemas() {
 }
 
 #[test]
+fn absent_versions_are_null_in_messages() {
+    let said = problems(&definition(json!({"type": "object"}), |document| {
+        document["spec"]["versions"] = Value::Null;
+    }));
+    assert!(
+        said.contains("spec.versions: Invalid value: null: must have exactly one version"),
+        "{said}"
+    );
+}
+
+#[test]
 fn defaults_meet_the_rules_of_their_schema() {
     let text = |rule: &str| json!({"type": "string", "default": "a", "x-kubernetes-validations": [{"rule": rule}]});
     check_property(text("self == 'a' && oldSelf == self"), "");
