@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use planesmith_api_defs::batch::v1::Job;
-use planesmith_api_defs::core::v1::Pod;
+use planesmith_api_defs::core::v1::{Pod, Service};
 use planesmith_machinery::conversion::convert;
 use planesmith_machinery::defaulting::set_defaults;
 use planesmith_machinery::environment::Environment;
@@ -90,6 +90,10 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
         && pod.spec.service_account_name.is_empty()
     {
         "default".clone_into(&mut pod.spec.service_account_name);
+    }
+    // The allocation of addresses derives their list before the validation.
+    if let Some(service) = hub.downcast_mut::<Service>() {
+        service.unite_new_addresses();
     }
     hub.resource()
         .strategy
