@@ -1,16 +1,14 @@
 //! Restricts access to devices in use to namespaces that an administrator has labelled.
 
-use std::future::ready;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::Namespace;
 use planesmith_api_defs::resource::v1::{ResourceClaim, ResourceClaimTemplate};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource as _};
-use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_server::endpoint::{Call, WriteCheck};
+use planesmith_machinery::status::ApiError;
+use planesmith_server::endpoint::WriteCheck;
 use planesmith_server::stores::Stores;
 
 /// The label of namespaces in which claims may request admin access.
@@ -89,17 +87,8 @@ fn requesting_field(new: &dyn Object, old: Option<&dyn Object>) -> Option<String
 }
 
 impl WriteCheck for DeviceAdminAccess {
-    fn check<'a>(&'a self, _: &'a Call, _: &'a dyn Object, _: Option<&'a dyn Object>) -> BoxFuture<'a, ApiResult<()>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn field_errors<'a>(
-        &'a self,
-        _: &'a Call,
-        new: &'a dyn Object,
-        old: Option<&'a dyn Object>,
-    ) -> BoxFuture<'a, FieldErrors> {
-        Box::pin(ready(self.errors(new, old)))
+    fn field_errors(&self, new: &dyn Object, old: Option<&dyn Object>) -> FieldErrors {
+        self.errors(new, old)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Writes of roles and bindings that would give away more than their user has.
 
-use std::future::ready;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -8,7 +7,6 @@ use planesmith_access::authorization::rbac::{self, Binding, Rule};
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::PRIVILEGED_GROUP;
 use planesmith_api_defs::rbac::v1::{self, ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
@@ -183,15 +181,6 @@ impl WriteCheck for EscalationCheck {
         old: Option<&'a dyn Object>,
     ) -> BoxFuture<'a, ApiResult<()>> {
         Box::pin(self.check_object(call, new, old))
-    }
-
-    fn field_errors<'a>(
-        &'a self,
-        _: &'a Call,
-        _: &'a dyn Object,
-        _: Option<&'a dyn Object>,
-    ) -> BoxFuture<'a, FieldErrors> {
-        Box::pin(ready(FieldErrors::default()))
     }
 }
 

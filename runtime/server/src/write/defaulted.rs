@@ -124,7 +124,7 @@ impl Defaulted {
         self
     }
 
-    /// The object, the fields that its document sets to empty, and the Scale through which the write comes.
+    /// The object, the facts of its document, and the Scale through which the write comes.
     pub(super) fn into_parts(self) -> (Box<dyn Object>, DocumentFacts, Option<Box<Scale>>) {
         (self.object, self.document_facts, self.scale)
     }

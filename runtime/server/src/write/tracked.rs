@@ -17,18 +17,7 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, document_facts, scale) = self.into_parts();
-        let size = write.size;
-        let work = || write.track(None, &mut *object, &document_facts.managed);
-        write.in_turn_or_converting(size, work).await;
-        Tracked(Candidate {
-            object,
-            size,
-            scale,
-            sent_empty: document_facts.sent_empty,
-            has_pruned_fields: document_facts.has_pruned_fields,
-            purpose: New,
-        })
+        self.track(write, None, write.size, New).await
     }
 
     /// Updates the managed fields of a changed object, like [`Self::track_new`]. `live` is the old object, in the same
@@ -39,9 +28,12 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
+        self.track(write, Some(live), purpose.size, purpose).await
+    }
+
+    async fn track<P>(self, write: &Write<'_>, live: Option<&dyn Object>, size: usize, purpose: P) -> Tracked<P> {
         let (mut object, document_facts, scale) = self.into_parts();
-        let size = purpose.size;
-        let work = || write.track(Some(live), &mut *object, &document_facts.managed);
+        let work = || write.track(live, &mut *object, &document_facts.managed);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate {
             object,
@@ -61,12 +53,12 @@ impl<P> Tracked<P> {
 }
 
 impl Write<'_> {
-    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, document_facts: &Set<'static>) {
+    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, sent_empty: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
                     let tracking = Tracking {
-                        sent_empty: Some(document_facts),
+                        sent_empty: Some(sent_empty),
                         ..self.tracking()
                     };
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())

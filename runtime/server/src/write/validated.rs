@@ -33,7 +33,7 @@ impl Reserved<New> {
             validation::check_create_as_sent(&**object, sent, &context)
         };
         let errors = write.check_in_turn(*size, check).await?;
-        let errors = write.with_check_errors(errors, &**object, None).await;
+        let errors = write.with_check_errors(errors, &**object, None);
         write.refuse_invalid(&**object, &errors, &sent_empty)?;
         write.pass_on(object.resource().strategy.warnings_on_create(&**object));
         Ok(Validated(candidate))
@@ -67,7 +67,7 @@ impl<'s> Reserved<Existing<'s>> {
             }
         };
         let errors = write.check_in_turn(size, check).await?;
-        let mut errors = write.with_check_errors(errors, new, Some(old)).await;
+        let mut errors = write.with_check_errors(errors, new, Some(old));
         write.pass_on(errors.take_tolerated());
         write.refuse_invalid(new, &errors, &sent_empty)?;
         let strategy = new.resource().strategy;
@@ -103,11 +103,11 @@ impl Write<'_> {
     }
 
     /// Returns `errors` after those of rules about other objects.
-    async fn with_check_errors(&self, errors: FieldErrors, new: &dyn Object, old: Option<&dyn Object>) -> FieldErrors {
+    fn with_check_errors(&self, errors: FieldErrors, new: &dyn Object, old: Option<&dyn Object>) -> FieldErrors {
         let Some(check) = self.endpoint.write_check() else {
             return errors;
         };
-        let mut all = check.field_errors(self.call, new, old).await;
+        let mut all = check.field_errors(new, old);
         all.append(errors);
         all
     }

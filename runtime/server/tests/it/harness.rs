@@ -1,13 +1,11 @@
 //! A server in process, and requests to it.
 
-use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use futures_util::future::BoxFuture;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
@@ -19,8 +17,8 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_server::endpoint::{Call, WriteCheck};
+use planesmith_machinery::status::ApiError;
+use planesmith_server::endpoint::WriteCheck;
 use planesmith_server::features;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::routes::{RouteTable, Routes};
@@ -58,21 +56,12 @@ impl Plugin for Keeper {
 struct Crowd;
 
 impl WriteCheck for Crowd {
-    fn check<'a>(&'a self, _: &'a Call, _: &'a dyn Object, _: Option<&'a dyn Object>) -> BoxFuture<'a, ApiResult<()>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn field_errors<'a>(
-        &'a self,
-        _: &'a Call,
-        new: &'a dyn Object,
-        _: Option<&'a dyn Object>,
-    ) -> BoxFuture<'a, FieldErrors> {
+    fn field_errors(&self, new: &dyn Object, _: Option<&dyn Object>) -> FieldErrors {
         let mut errors = FieldErrors::default();
         if new.meta().annotations.contains_key("crowded") {
             errors.forbidden("spec.size", "others are too near");
         }
-        Box::pin(ready(errors))
+        errors
     }
 }
 
