@@ -8,6 +8,7 @@ mod conditions;
 mod document;
 mod endpoints;
 mod gnostic;
+mod references;
 mod unserved;
 mod v2;
 
@@ -21,6 +22,7 @@ use planesmith_machinery::environment::Environment;
 
 use self::document::{OpenApiDocument, Packed};
 pub(crate) use self::endpoints::router;
+pub use self::references::references;
 
 /// The documents of a chain; they can be replaced while serving.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use planesmith_server::openapi::references;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -32,26 +33,13 @@ pub(super) fn needed(document: &Value) -> Map<String, Value> {
             continue;
         };
         if needed.insert(name, model.clone()).is_none() {
-            add_references(model, &mut open);
+            let names = references(model)
+                .into_iter()
+                .filter_map(|to| to.strip_prefix(REFERENCE));
+            open.extend(names.map(str::to_owned));
         }
     }
     needed
-}
-
-fn add_references(value: &Value, names: &mut Vec<String>) {
-    match value {
-        Value::Object(members) => {
-            let reference = members.get("$ref").and_then(Value::as_str);
-            names.extend(
-                reference
-                    .and_then(|reference| reference.strip_prefix(REFERENCE))
-                    .map(str::to_owned),
-            );
-            members.values().for_each(|member| add_references(member, names));
-        }
-        Value::Array(elements) => elements.iter().for_each(|element| add_references(element, names)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// Sets the kinds of the models that belong to every group version to those of the version 2 `document`.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use serde_json::Value;
 
+use super::references::references;
+
 /// The maps of named parts that others refer to, in versions 2 and 3.
 const NAMED: [&str; 3] = ["/definitions", "/parameters", "/components/schemas"];
 
@@ -42,20 +44,12 @@ fn resource_in<'p>(path: &'p str, version: &str) -> Option<&'p str> {
 /// Returns the pointers to all parts that the paths refer to, themselves or through other parts.
 fn used_parts(document: &Value) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
-    let mut open: Vec<&Value> = document.get("paths").into_iter().collect();
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(members) => {
-                let reference = members.get("$ref").and_then(Value::as_str);
-                if let Some(pointer) = reference.and_then(|reference| reference.strip_prefix(REFERENCE))
-                    && used.insert(pointer.to_owned())
-                {
-                    open.extend(document.pointer(pointer));
-                }
-                open.extend(members.values());
-            }
-            Value::Array(items) => open.extend(items),
-            _ => {}
+    let mut open = document.get("paths").map(references).unwrap_or_default();
+    while let Some(reference) = open.pop() {
+        if let Some(pointer) = reference.strip_prefix(REFERENCE)
+            && used.insert(pointer.to_owned())
+        {
+            open.extend(document.pointer(pointer).into_iter().flat_map(references));
         }
     }
     used
