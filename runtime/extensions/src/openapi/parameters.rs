@@ -59,6 +59,6 @@ pub(super) fn shared() -> Value {
 fn described_namespace() -> Value {
     json!({
         "name": "namespace", "in": "path", "required": true,
-        "description": "object name and auth scope, such as for teams and projects",
+        "description": "Namespace of the objects.",
     })
 }

@@ -36,11 +36,7 @@ const fn path(name: &'static str, shared: &'static str, doc: &'static str) -> Pa
 }
 
 pub(super) const NAME: Parameter = path("name", "", "Name of the object.");
-pub(super) const NAMESPACE: Parameter = path(
-    "namespace",
-    "vgWSWtn3",
-    "object name and auth scope, such as for teams and projects",
-);
+pub(super) const NAMESPACE: Parameter = path("namespace", "vgWSWtn3", "Namespace of the objects.");
 pub(super) const PRETTY: Parameter = query(
     "pretty",
     "string",
