@@ -1,4 +1,6 @@
 //! The functions available to expressions, with their signatures.
+//!
+//! A function also has a price (`Price::for_overload`) and an estimate (`cost/calls`); without them it counts as 1.
 
 #![expect(
     clippy::needless_pass_by_value,

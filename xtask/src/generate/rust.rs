@@ -116,6 +116,11 @@ fn program(package: &PackageModel) -> String {
     let name = binary(package);
     let mut text = format!("//! The groups of `{name}`, and the program that serves them.\n//!\n");
     text.push_str(&origin(&package.package.folder.join("src")));
+    if package.package.role == Role::BuiltIn {
+        text.push_str(
+            "//! Its components are listed in `xtask/src/generate/rust.rs`, its admission plugins in `runtime/kubernetes/src/admission.rs`.\n",
+        );
+    }
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
     modules.extend(["openapi", "round_trips"]);
