@@ -34,7 +34,7 @@ fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Ob
         Some(object) if object.resource() != target => {
             let document = custom::document_in(object, target)?;
             let mut converted = CustomObject::new(target);
-            if let Some(why) = documents::misfit_of_document(&document, &converted) {
+            if let Some(why) = documents::type_mismatch_of_document(&document, &converted) {
                 return Err(ApiError::unnamed(500, why));
             }
             let read = custom::read_applied(document, &mut converted);
@@ -44,7 +44,7 @@ fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Ob
         Some(_) => Ok(convert(object, target)),
         None => {
             let converted = convert(object, target);
-            match documents::misfit_of_converted(&*converted) {
+            match documents::type_mismatch_of_converted(&*converted) {
                 Some(why) => Err(ApiError::unnamed(500, why)),
                 None => Ok(converted),
             }
