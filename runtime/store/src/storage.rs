@@ -28,7 +28,7 @@ use crate::transformer::Transformers;
 use crate::unclaimed::Unclaimed;
 use crate::values::{StoredKeys, Values};
 use crate::write::WriteError;
-use crate::{Alarm, Alarms, Clock, Collection, Indexer, Revision, alarm};
+use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,6 @@ struct Shared {
     unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
-    clock: Arc<dyn Clock>,
     /// Limits of the history of single collections.
     kinds: Vec<(String, HistoryLimits)>,
     /// Transform the values of all collections; `None` if the backend has plain ones.
@@ -161,7 +160,6 @@ impl Storage {
             unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
-            clock: Arc::clone(&options.clock),
             kinds: options.kinds.clone(),
             transformers: options.transformers.clone(),
             stored_keys: None,
