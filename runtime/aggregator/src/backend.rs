@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use http::{Request, StatusCode};
+use http::{Request, StatusCode, Uri};
 use planesmith_access::upgrade::requests_upgrade;
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
@@ -172,6 +172,14 @@ impl Backend {
         })
     }
 
+    /// Returns the target of a request for `uri`.
+    fn target_of(&self, uri: &Uri) -> Result<Target, String> {
+        let query = Query::new(uri.query().unwrap_or_default()).reencoded();
+        // The path is decoded before a request is dispatched, so that a slash in a name separates segments.
+        let path = escaped_path(&decoded_path(uri.path()));
+        self.target(&path, &query)
+    }
+
     async fn pass_on(&self, ctx: Context, request: Request<Body>) -> Response {
         if !self.is_available() {
             return unavailable();
@@ -181,10 +189,7 @@ impl Backend {
             Err(why) => return plain_text(StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")),
         };
         let (mut parts, body) = request.into_parts();
-        let query = Query::new(parts.uri.query().unwrap_or_default()).reencoded();
-        // The path is decoded before a request is dispatched, so that a slash in a name separates segments.
-        let path = escaped_path(&decoded_path(parts.uri.path()));
-        let target = match self.target(&path, &query) {
+        let target = match self.target_of(&parts.uri) {
             Ok(target) => target,
             Err(why) => {
                 tracing::warn!(

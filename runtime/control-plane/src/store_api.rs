@@ -181,8 +181,7 @@ impl StoreApi {
         let begin = Instant::now();
         let mut done = Rewritten::default();
         while begin.elapsed() < REENCRYPT_STEP {
-            // The cache of a store in which others write does not know when an object expires: its kind does.
-            let step = stale.step(|key| self.codec.ttl(key)).await;
+            let step = stale.step().await;
             match step.map_err(|error| ApiError::internal(error.to_string()))? {
                 Some(step) => {
                     done.objects += step.objects;

@@ -206,7 +206,7 @@ impl Target for Writing<'_> {
             key: record.key,
             value: Some(record.bytes),
             expect: Expect::Absent,
-            ttl,
+            lifetime: ttl.into(),
         });
         match self.writes.len() >= BATCH || self.bytes >= BATCH_BYTES {
             true => self.flush(),

@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::custom::CustomResources;
 use crate::definition::Definition;
 use crate::facts::KnownFacts;
-use crate::openapi::{self, Templates};
+use crate::openapi::{self, SharedDocuments, Templates};
 
 /// The reason that no object of a definition is created while that is being deleted.
 const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
@@ -35,8 +35,7 @@ pub struct Definitions {
     stores: Stores,
     resources: CustomResources,
     facts: Arc<KnownFacts>,
-    openapi: OpenApi,
-    templates: Templates,
+    documents: Arc<SharedDocuments>,
     /// The store of the definitions themselves.
     store: Arc<ResourceStore>,
     /// Served definitions by name. Locked during changes.
@@ -85,8 +84,7 @@ impl Definitions {
             stores: stores.clone(),
             resources,
             facts: Arc::new(facts),
-            openapi: openapi.clone(),
-            templates,
+            documents: Arc::new(SharedDocuments::new(openapi, templates)),
             store: Arc::clone(store),
             served: Arc::default(),
         }
@@ -185,18 +183,19 @@ impl Definitions {
                 .cloned()
                 .collect();
             let path = format!("apis/{version}");
+            let openapi = self.documents.openapi();
             if kinds.is_empty() {
-                self.openapi.remove_v2(&path);
-                self.openapi.remove_v3(&path);
+                openapi.remove_v2(&path);
+                openapi.remove_v3(&path);
             } else {
                 let kinds: Arc<[ResourceFacts]> = kinds.into();
                 let later = |make: openapi::Make| {
                     let (kinds, store) = (Arc::clone(&kinds), Arc::clone(&self.store));
-                    let (shared, templates) = (self.openapi.clone(), self.templates);
-                    move || make(&kinds, &store, (&shared, templates))
+                    let shared = Arc::clone(&self.documents);
+                    move || make(&kinds, &store, &shared)
                 };
-                self.openapi.make_v2(&path, later(openapi::v2));
-                self.openapi.make_v3(&path, later(openapi::v3));
+                openapi.make_v2(&path, later(openapi::v2));
+                openapi.make_v3(&path, later(openapi::v3));
             }
         }
     }

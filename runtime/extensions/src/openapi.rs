@@ -8,6 +8,8 @@ mod parameters;
 mod paths;
 mod shared_models;
 
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::openapi::OpenApi;
@@ -30,18 +32,54 @@ pub struct Templates {
 
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 
+/// The documents of the chain as sources of documents about custom kinds.
+#[derive(Debug)]
+pub(crate) struct SharedDocuments {
+    openapi: OpenApi,
+    templates: Templates,
+    /// The kinds of the model of delete options, from the large document of metadata, which is read once.
+    delete_options: OnceLock<Vec<Value>>,
+}
+
+impl SharedDocuments {
+    pub(crate) fn new(openapi: &OpenApi, templates: Templates) -> Self {
+        Self {
+            openapi: openapi.clone(),
+            templates,
+            delete_options: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn openapi(&self) -> &OpenApi {
+        &self.openapi
+    }
+
+    /// The kinds of the model of delete options; `None` if the chain has no document about it.
+    fn delete_options(&self) -> Option<&[Value]> {
+        if let Some(kinds) = self.delete_options.get() {
+            return Some(kinds);
+        }
+        let document = self.openapi.v2_part(self.templates.metadata)?;
+        let kinds = shared_models::kinds_of_delete_options(&document)?;
+        Some(self.delete_options.get_or_init(|| kinds))
+    }
+
+    fn v3(&self, path: &str) -> Value {
+        let document = self.openapi.v3(path).unwrap_or_default();
+        serde_json::from_slice(&document).unwrap_or_default()
+    }
+}
+
 /// A function that makes a document about some kinds: [`v2`] or [`v3`].
-pub(crate) type Make = fn(&[ResourceFacts], &ResourceStore, (&OpenApi, Templates)) -> Bytes;
+pub(crate) type Make = fn(&[ResourceFacts], &ResourceStore, &SharedDocuments) -> Bytes;
 
 /// Returns the version 3 document of one group version with these kinds.
-pub(crate) fn v3(
-    kinds: &[ResourceFacts],
-    definitions: &ResourceStore,
-    (shared, templates): (&OpenApi, Templates),
-) -> Bytes {
-    let template = parsed(shared, templates.definitions);
+pub(crate) fn v3(kinds: &[ResourceFacts], definitions: &ResourceStore, shared: &SharedDocuments) -> Bytes {
+    let template = shared.v3(shared.templates.definitions);
     let mut schemas = shared_models::needed(&template);
-    shared_models::name_group_versions(&mut schemas, &shared.v2_part(templates.metadata).unwrap_or_default());
+    if let Some(kinds) = shared.delete_options() {
+        shared_models::name_group_versions(&mut schemas, kinds);
+    }
     let mut all_paths = Map::new();
     let mut has_scales = false;
     for facts in kinds {
@@ -55,7 +93,7 @@ pub(crate) fn v3(
         all_paths.extend(paths::of_kind(facts, &template, dialect));
     }
     if has_scales {
-        schemas.extend(scale_models(shared, templates.scales).unwrap_or_else(any_scale));
+        schemas.extend(scale_models(shared).unwrap_or_else(any_scale));
     }
     let document = json!({
         "openapi": "3.0.0",
@@ -67,12 +105,8 @@ pub(crate) fn v3(
 }
 
 /// Returns the part of the version 2 document for these kinds.
-pub(crate) fn v2(
-    kinds: &[ResourceFacts],
-    definitions: &ResourceStore,
-    (shared, templates): (&OpenApi, Templates),
-) -> Bytes {
-    let template = shared.v2_part(templates.definitions).unwrap_or_default();
+pub(crate) fn v2(kinds: &[ResourceFacts], definitions: &ResourceStore, shared: &SharedDocuments) -> Bytes {
+    let template = shared.openapi.v2_part(shared.templates.definitions).unwrap_or_default();
     let template: Value = serde_json::from_slice(&template).unwrap_or_default();
     let mut models = Map::new();
     let mut all_paths = Map::new();
@@ -89,7 +123,7 @@ pub(crate) fn v2(
         has_scales |= facts.subresource("scale").is_some();
         all_paths.extend(paths::of_kind(facts, &template, Dialect::V2));
     }
-    if has_scales && scale_models(shared, templates.scales).is_none() {
+    if has_scales && scale_models(shared).is_none() {
         models.extend(any_scale());
     }
     let document = json!({"definitions": models, "parameters": parameters::shared(), "paths": all_paths});
@@ -113,20 +147,15 @@ fn any_scale() -> Map<String, Value> {
 }
 
 /// Returns the models of scales in the documents of the chain.
-fn scale_models(shared: &OpenApi, paths: &[&str]) -> Option<Map<String, Value>> {
-    paths.iter().find_map(|path| {
-        let document = parsed(shared, path);
+fn scale_models(shared: &SharedDocuments) -> Option<Map<String, Value>> {
+    shared.templates.scales.iter().find_map(|path| {
+        let document = shared.v3(path);
         let schemas = document.pointer("/components/schemas")?.as_object()?;
         schemas.contains_key(SCALE).then(|| {
             let models = schemas.iter().filter(|(name, _)| name.starts_with(SCALE));
             models.map(|(name, schema)| (name.clone(), schema.clone())).collect()
         })
     })
-}
-
-fn parsed(shared: &OpenApi, path: &str) -> Value {
-    let document = shared.v3(path).unwrap_or_default();
-    serde_json::from_slice(&document).unwrap_or_default()
 }
 
 #[cfg(test)]

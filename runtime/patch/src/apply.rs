@@ -38,7 +38,7 @@ pub struct Applied {
 pub enum ApplyError {
     /// The document does not match the kind; contains the problem.
     #[error("{0}")]
-    Unfit(String),
+    TypeMismatch(String),
     /// Other managers own fields with other values; at least one conflict.
     #[error("{} conflicts", .0.len())]
     Conflicts(Vec<Conflict>),

@@ -15,7 +15,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use serde_json::Value;
 
-use crate::fields::Set;
+use crate::fields::{Set, has_repeated, has_unidentified};
 
 pub(crate) use check::{check, check_live};
 pub(crate) use compare::{Difference, same};
@@ -32,8 +32,8 @@ pub(crate) struct Changed {
     pub(crate) removed: Set<'static>,
     /// Fields that the new object holds with other values, or alone.
     pub(crate) taken: Set<'static>,
-    /// True if an object does not match its type; see [`misfit`].
-    pub(crate) is_unfit: bool,
+    /// True if an object does not match its type; see [`type_mismatch`].
+    pub(crate) has_type_mismatch: bool,
 }
 
 /// Compares objects that are documents inside, but for `ignored` with all that is below. The counterpart of
@@ -46,7 +46,7 @@ pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>)
     Changed {
         removed: difference.removed.clone().into_owned(),
         taken: difference.taken().into_owned(),
-        is_unfit: difference.is_unfit,
+        has_type_mismatch: difference.has_type_mismatch,
     }
 }
 
@@ -54,20 +54,25 @@ pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>)
 ///
 /// Elements may be repeated. This is the full report; [`changed`] and [`crate::fields::has_unidentified`] notice such
 /// objects at less cost.
-pub(crate) fn misfit(object: &dyn Object) -> Option<String> {
+pub(crate) fn type_mismatch(object: &dyn Object) -> Option<String> {
     match object.as_custom() {
         Some(custom) => check_live(&custom.to_unmanaged_document(), Schema::from_object(object)),
         None => check_live(&declared_document(object), Schema::from_object(object)),
     }
 }
 
-/// Like [`misfit`], for the result of a conversion, in which no element may be repeated.
-pub(crate) fn misfit_of_converted(object: &dyn Object) -> Option<String> {
+/// Like [`type_mismatch`], for the result of a conversion, in which no element may be repeated.
+///
+/// A declared object matches its type but for its identified lists: the object is rendered only if one of these may not match.
+pub(crate) fn type_mismatch_of_converted(object: &dyn Object) -> Option<String> {
+    if !has_unidentified(object) && !has_repeated(object) {
+        return None;
+    }
     check(&declared_document(object), Schema::from_object(object))
 }
 
-/// Like [`misfit_of_converted`], for the document that is to become `object`.
-pub(crate) fn misfit_of_document(document: &Value, object: &CustomObject) -> Option<String> {
+/// Like [`type_mismatch_of_converted`], for the document that is to become `object`.
+pub(crate) fn type_mismatch_of_document(document: &Value, object: &CustomObject) -> Option<String> {
     check(document, Schema::from_object(object))
 }
 

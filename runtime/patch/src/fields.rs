@@ -5,10 +5,11 @@
 
 mod compare;
 mod element;
+mod field_search;
 mod json;
 mod key_value;
-mod known_types;
 mod relation;
+mod repeated;
 mod sent_empty;
 mod set;
 mod unidentified;
@@ -17,6 +18,7 @@ pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
 pub use json::FieldsError;
 pub use key_value::KeyValue;
+pub(crate) use repeated::has_repeated;
 pub use sent_empty::sent_empty;
 pub use set::Set;
 pub(crate) use unidentified::has_unidentified;

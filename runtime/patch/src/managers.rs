@@ -177,8 +177,8 @@ impl<'a> Update<'a> {
         let api_version = &*self.new.resource().api_version;
         let system = names_system_fields(&entries);
         let changes = self.changes(self.live, self.new, system);
-        if changes.is_unfit
-            && let Some(error) = self.misfit()
+        if changes.has_type_mismatch
+            && let Some(error) = self.type_mismatch()
         {
             return Err(error);
         }
@@ -244,11 +244,11 @@ impl<'a> Update<'a> {
     }
 
     /// The error for objects that do not match their type.
-    fn misfit(&self) -> Option<ApiError> {
+    fn type_mismatch(&self) -> Option<ApiError> {
         [("new", self.new), ("live", self.live)]
             .into_iter()
             .find_map(|(what, object)| {
-                let why = documents::misfit(object)?;
+                let why = documents::type_mismatch(object)?;
                 let subject = subject(object);
                 let why = format!("failed to convert {what} object ({subject}) to smd typed: {why}");
                 Some(ApiError::unnamed(500, why))
@@ -287,30 +287,31 @@ impl<'a> Update<'a> {
     /// With `system` the fields of the system, too: managed fields are removed by any write, until they are brought up to date.
     fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
         let mut ignored = reset_fields(new.resource(), self.write.subresource, self.new.resource());
-        let (mut removed, mut taken, is_unfit) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
-            for field in ["apiVersion", "kind"] {
-                ignored.insert([PathElement::field(field)]);
-            }
-            for field in SYSTEM_FIELDS.into_iter().filter(|_| !system) {
-                ignored.insert(["metadata", field].map(PathElement::field));
-            }
-            let documents::Changed {
-                removed,
-                mut taken,
-                is_unfit,
-            } = documents::changed(live, new, &ignored);
-            if system && live.meta().uid.is_empty() {
-                // Documents that are not there have no metadata either, other than declared objects.
-                taken.insert([PathElement::field("metadata")]);
-            }
-            (removed, taken, is_unfit)
-        } else {
-            let below = [("metadata", if system { Ignored::NOTHING } else { SYSTEM })];
-            let fields = &[];
-            let found = compare(live, new, &Ignored { fields, below: &below });
-            let is_unfit = has_unidentified(new) || has_unidentified(live);
-            (found.removed, found.modified.union(found.added), is_unfit)
-        };
+        let (mut removed, mut taken, has_type_mismatch) =
+            if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
+                for field in ["apiVersion", "kind"] {
+                    ignored.insert([PathElement::field(field)]);
+                }
+                for field in SYSTEM_FIELDS.into_iter().filter(|_| !system) {
+                    ignored.insert(["metadata", field].map(PathElement::field));
+                }
+                let documents::Changed {
+                    removed,
+                    mut taken,
+                    has_type_mismatch,
+                } = documents::changed(live, new, &ignored);
+                if system && live.meta().uid.is_empty() {
+                    // Documents that are not there have no metadata either, other than declared objects.
+                    taken.insert([PathElement::field("metadata")]);
+                }
+                (removed, taken, has_type_mismatch)
+            } else {
+                let below = [("metadata", if system { Ignored::NOTHING } else { SYSTEM })];
+                let fields = &[];
+                let found = compare(live, new, &Ignored { fields, below: &below });
+                let has_type_mismatch = has_unidentified(new) || has_unidentified(live);
+                (found.removed, found.modified.union(found.added), has_type_mismatch)
+            };
         if system && !live.meta().managed_fields.is_empty() {
             removed.insert(["metadata", "managedFields"].map(PathElement::field));
         }
@@ -319,7 +320,7 @@ impl<'a> Update<'a> {
         Changes {
             removed,
             taken,
-            is_unfit,
+            has_type_mismatch,
         }
     }
 }
@@ -353,7 +354,7 @@ struct Changes<'a> {
     /// Modified or added fields: owned by the writer alone from now on.
     taken: Set<'a>,
     /// True if an object does not match its type.
-    is_unfit: bool,
+    has_type_mismatch: bool,
 }
 
 /// Returns the fields that a write cannot change, so that the writer does not own them: only a write to `/status`

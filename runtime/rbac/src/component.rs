@@ -22,8 +22,9 @@ use planesmith_server::stores::Stores;
 use crate::authorizer::RoleAuthorizer;
 use crate::cluster_role_aggregation::ClusterRoleAggregation;
 use crate::escalation::EscalationCheck;
+use crate::reviews::Reviewers;
 use crate::stored_policy::StoredPolicy;
-use crate::{GROUP, default_roles, reviews};
+use crate::{GROUP, default_roles};
 
 /// The component of a program with role-based access control: roles and their bindings, the authorization mode RBAC, which is on
 /// by default, and reviews of users and of their access.
@@ -114,7 +115,12 @@ impl Component for RbacComponent {
         } = *context;
         let open = || StoredPolicy::open(stores.storage(), stores.scheme());
         let policy = context.state.get_or_create(open);
-        reviews::handle(stores, (tokens, anonymous), authorizer);
+        Reviewers {
+            tokens,
+            anonymous,
+            authorizer,
+        }
+        .handle_reviews(stores);
         EscalationCheck::new(Arc::clone(&policy), Arc::clone(authorizer)).handle(stores);
         let roles = default_roles::hook(stores, loopback, tables, gates, policy)?;
         let aggregation = Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {

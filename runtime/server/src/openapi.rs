@@ -114,15 +114,15 @@ impl OpenApi {
     /// Removes `resources`, which the server does not serve, from the documents of the group version at `path`.
     pub fn remove_resources(&self, path: &str, resources: &[String]) {
         let documents = self.current.load_full();
-        let without = |document: &Arc<OpenApiDocument>| {
+        let reduced = |document: &Arc<OpenApiDocument>| {
             let (document, path, resources) = (Arc::clone(document), path.to_owned(), resources.to_vec());
-            move || unserved::without(&document.bytes(), &path, &resources)
+            move || unserved::without_resources(&document.bytes(), &path, &resources)
         };
         if let Some(document) = documents.v2.own.get(path) {
-            self.make_v2(path, without(document));
+            self.make_v2(path, reduced(document));
         }
         if let Some(document) = documents.v3.get(path) {
-            self.make_v3(path, without(document));
+            self.make_v3(path, reduced(document));
         }
     }
 

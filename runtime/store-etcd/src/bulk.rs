@@ -186,7 +186,7 @@ impl Etcd {
         let put = Put {
             key: self.mark(),
             value: "a copy of a store is being written".into(),
-            lease: 0,
+            ..Put::default()
         };
         self.perform(Request::Put(put)).await
     }

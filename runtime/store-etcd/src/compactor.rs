@@ -45,7 +45,7 @@ pub(crate) async fn take(client: &Client, turn: Turn) -> Result<Turn, Failure> {
     let count = Put {
         key: KEY.to_vec(),
         value: turn.revision.to_string().into(),
-        lease: 0,
+        ..Put::default()
     };
     let read = Range {
         key: KEY.to_vec(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use planesmith_store::backend::{Refusal, StateWrite};
+use planesmith_store::backend::{Lifetime, Refusal, StateWrite};
 use planesmith_store::{Expect, Revision};
 
 use crate::client::Client;
@@ -25,7 +25,7 @@ pub(crate) async fn write(
     write: StateWrite,
 ) -> Result<Revision, Refusal> {
     let mut txn = transaction(keys, &write);
-    let Some(ttl) = write.ttl.filter(|_| write.value.is_some()) else {
+    let Lifetime::Limited(ttl) = write.lifetime else {
         return commit(client, txn).await.map_err(refusal);
     };
     let lease = attach(client, leases, &mut txn, ttl).await?;
@@ -102,7 +102,10 @@ fn transaction(keys: &Keys, write: &StateWrite) -> Txn {
         Expect::Present => Some(compare(Comparison::Greater, Attribute::Version, Operand::Version(0))),
         Expect::Any => None,
     };
-    let success = operation(key.clone(), write.value.clone());
+    let mut success = operation(key.clone(), write.value.clone());
+    if let (Request::Put(put), Lifetime::Unchanged) = (&mut success, write.lifetime) {
+        put.ignore_lease = true;
+    }
     let read = Range {
         key,
         keys_only: true,
@@ -117,7 +120,11 @@ fn transaction(keys: &Keys, write: &StateWrite) -> Txn {
 
 fn operation(key: Vec<u8>, value: Option<Bytes>) -> Request {
     match value {
-        Some(value) => Request::Put(Put { key, value, lease: 0 }),
+        Some(value) => Request::Put(Put {
+            key,
+            value,
+            ..Put::default()
+        }),
         None => Request::DeleteRange(DeleteRange {
             key,
             range_end: Vec::new(),

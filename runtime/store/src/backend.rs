@@ -56,8 +56,26 @@ pub struct StateWrite {
     pub value: Option<Bytes>,
     /// The condition. A deletion never has [`Expect::Absent`] or [`Expect::Any`].
     pub expect: Expect,
-    /// Time until the backend deletes the key by itself; `None` means never.
-    pub ttl: Option<Duration>,
+    /// The time at which the backend deletes the key by itself; of no effect on a deletion.
+    pub lifetime: Lifetime,
+}
+
+/// The time that a key has until the backend deletes it by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifetime {
+    /// The backend does not delete the key.
+    #[default]
+    Unlimited,
+    /// So much from the write on.
+    Limited(Duration),
+    /// What the key has left already. Only with [`Expect::Revision`].
+    Unchanged,
+}
+
+impl From<Option<Duration>> for Lifetime {
+    fn from(ttl: Option<Duration>) -> Self {
+        ttl.map_or(Self::Unlimited, Self::Limited)
+    }
 }
 
 /// The reason that a backend did not perform a write.

@@ -85,7 +85,7 @@ macro_rules! suite {
                 rows_are_made_again_from_the_bytes, keys_without_a_collection_stay,
                 queued_writes_are_durable_after_closing;
             expiry: an_expired_state_is_deleted, a_later_put_prolongs_or_ends_the_expiry,
-                expiry_goes_on_after_a_restart;
+                a_rewritten_state_expires_as_before, expiry_goes_on_after_a_restart;
             compaction: a_compacted_revision_is_refused, a_slow_watcher_gets_an_error,
                 an_up_to_date_watcher_does_not_notice, a_watcher_of_the_future_does_not_notice, a_watcher_of_quiet_keys_does_not_notice, old_history_is_forgotten_by_itself,
                 superseded_states_are_bounded, the_newest_state_survives_compaction,

@@ -19,7 +19,7 @@ use crate::collections::Collections;
 use crate::committer::{Committer, Expiry, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
 use crate::encodings::EncodingCache;
-use crate::log::{Author, Log, LogError};
+use crate::log::{Author, Log, LogError, Record};
 use crate::options::{HistoryLimits, StorageOptions};
 use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
@@ -28,7 +28,7 @@ use crate::transformer::Transformers;
 use crate::unclaimed::Unclaimed;
 use crate::values::{StoredKeys, Values};
 use crate::write::WriteError;
-use crate::{Alarm, Alarms, Clock, Collection, Indexer, Revision, alarm};
+use crate::{Alarm, Alarms, Collection, Entry, Indexer, Revision, alarm};
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,6 @@ struct Shared {
     unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
-    clock: Arc<dyn Clock>,
     /// Limits of the history of single collections.
     kinds: Vec<(String, HistoryLimits)>,
     /// Transform the values of all collections; `None` if the backend has plain ones.
@@ -161,7 +160,6 @@ impl Storage {
             unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
-            clock: Arc::clone(&options.clock),
             kinds: options.kinds.clone(),
             transformers: options.transformers.clone(),
             stored_keys: None,
@@ -185,6 +183,11 @@ impl Storage {
     #[must_use]
     pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
         self.prepare(prefix);
+        let values = self.values(prefix);
+        let decoded = match &self.shared.remote {
+            None => Vec::new(),
+            Some(_) => self.decode_stored(prefix, (&*indexer, &values)),
+        };
         // Locked until the collection is registered, so that two callers create one.
         let mut unclaimed = self.shared.unclaimed();
         if let Some(collection) = self.shared.collections.get(prefix) {
@@ -202,12 +205,12 @@ impl Storage {
         let limits = self.shared.kinds.iter().rfind(|(kind, _)| kind == prefix);
         let limits = limits.map_or_else(HistoryLimits::default, |(_, limits)| *limits);
         let collection = Collection::new(prefix, indexer, revisions, sequencer);
-        let collection = collection.with_values(self.values(prefix));
+        let collection = collection.with_values(values);
         let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
             None => self.claim(&mut unclaimed, &collection),
             Some(_) => {
-                unclaimed.claim_stored(&collection);
+                unclaimed.claim_stored(&collection, decoded);
                 // Earlier states of its keys are unknown.
                 collection.raise_floor(self.revision());
                 Vec::new()
@@ -219,6 +222,17 @@ impl Storage {
         collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
+    }
+
+    /// Decodes the states under `prefix` that a backend in which others write has stored. Changes are applied meanwhile: nothing is
+    /// locked while values are decrypted.
+    fn decode_stored(&self, prefix: &str, read: (&dyn Indexer, &Values)) -> Vec<Arc<Entry>> {
+        if self.shared.collections.get(prefix).is_some() {
+            return Vec::new();
+        }
+        let records = self.shared.unclaimed().states_under(prefix);
+        let decode = |record: Record| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read));
+        records.into_iter().map(decode).collect()
     }
 
     /// Fetches what opening the loaded values under `prefix` needs from elsewhere: the keys may have changed since they were loaded.

@@ -2,7 +2,7 @@
 
 mod sorted_states;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -210,15 +210,31 @@ impl Unclaimed {
         self.states.clear();
     }
 
-    /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them.
-    pub(crate) fn claim_stored(&mut self, collection: &Collection) {
+    /// Copies the states of the keys that start with `prefix`. Copies share the bytes.
+    pub(crate) fn states_under(&self, prefix: &str) -> Vec<Record> {
+        let changed = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        let changed = changed.take_while(|(key, _)| key.starts_with(prefix));
+        let changed = changed.filter_map(|(_, loaded)| loaded.state.as_ref());
+        self.states.under(prefix).chain(changed).cloned().collect()
+    }
+
+    /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them. States that
+    /// have changed since they were `decoded` are decoded again.
+    pub(crate) fn claim_stored(&mut self, collection: &Collection, decoded: Vec<Arc<Entry>>) {
         let indexer = collection.indexer();
         let read = (&*indexer, collection.values());
+        let mut decoded: HashMap<(Arc<str>, Revision), Arc<Entry>> = decoded
+            .into_iter()
+            .map(|entry| ((entry.key().into(), entry.revision()), entry))
+            .collect();
         let (states, changed) = self.take(collection.prefix());
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
-        let decode = |record: Record| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read));
-        let states: Vec<_> = records.map(decode).collect();
+        let entry = |record: Record| {
+            let known = decoded.remove(&(Arc::clone(&record.key), record.revision));
+            known.unwrap_or_else(|| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read)))
+        };
+        let states: Vec<_> = records.map(entry).collect();
         let newest = states.iter().map(|entry| entry.revision()).max();
         collection.restore(states, newest.unwrap_or_default(), Vec::new(), Vec::new());
     }

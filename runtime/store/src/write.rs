@@ -35,6 +35,18 @@ pub enum Op {
         /// Time until the store deletes the key by itself; `None` means never. Every put sets it anew.
         ttl: Option<Duration>,
     },
+    /// Gives a key the same object in another form, such as encrypted with another key. The store deletes it at the same time as
+    /// before.
+    Rewrite {
+        /// The full key; it starts with the prefix of the collection.
+        key: Arc<str>,
+        /// The object.
+        draft: Draft,
+        /// The labels and fields of the object that selectors read.
+        row: Row,
+        /// The revision of the state that is rewritten; a conflict if the key has another one.
+        revision: Revision,
+    },
     /// Removes a key.
     Delete {
         /// The full key; it starts with the prefix of the collection.
@@ -52,14 +64,14 @@ impl Op {
     #[must_use]
     pub fn key(&self) -> &Arc<str> {
         match self {
-            Self::Put { key, .. } | Self::Delete { key, .. } => key,
+            Self::Put { key, .. } | Self::Rewrite { key, .. } | Self::Delete { key, .. } => key,
         }
     }
 
     /// Bytes of the key and the object.
     pub(crate) fn size(&self) -> usize {
         let draft = match self {
-            Self::Put { draft, .. } => draft.len(),
+            Self::Put { draft, .. } | Self::Rewrite { draft, .. } => draft.len(),
             Self::Delete { last, .. } => last.as_ref().map_or(0, |(draft, _)| draft.len()),
         };
         self.key().len() + draft

@@ -289,22 +289,4 @@ impl Watch {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_of_all_but_the_status_request_a_probe() {
-        let changed = |change: fn(&mut APIService)| {
-            let before = APIService::default();
-            let mut now = before.clone();
-            "2".clone_into(&mut now.metadata.resource_version);
-            change(&mut now);
-            requests_probe(Some(before), Some(now))
-        };
-        assert!(changed(|now| drop(
-            now.metadata.labels.insert("a".to_owned(), "b".to_owned())
-        )));
-        assert!(changed(|now| now.spec.insecure_skip_tls_verify = true));
-        assert!(!changed(|now| now.status.conditions.push(Default::default())));
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 use planesmith_access::user::UserInfo;
-use planesmith_server::proxy::Destination;
+use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::openapi::OpenApi;
+use planesmith_server::proxy::{Destination, Dialer};
 use planesmith_server::shutdown::Stop;
 
 use super::*;
@@ -31,6 +33,45 @@ fn forwarded(sent: &[(&'static str, &'static str)]) -> HeaderMap {
     // As in forwarding, which removes the client connection's headers.
     leave_connection(&mut headers);
     headers
+}
+
+#[test]
+fn paths_are_decoded_before_they_are_passed_on() {
+    struct Fixed;
+    impl Resolver for Fixed {
+        fn resolve(&self, _: &ServicePort) -> Result<Destination, String> {
+            Ok(target().destination)
+        }
+    }
+    let remote = Remote {
+        service: ServicePort {
+            namespace: "default".to_owned(),
+            name: "shop".to_owned(),
+            port: 443,
+        },
+        trust: RemoteTrust::Anyone,
+        is_available: true,
+    };
+    let config = AggregatorConfig {
+        directory: GroupDirectory::default(),
+        openapi: OpenApi::default(),
+        resolver: Arc::new(Fixed),
+        dialer: Dialer::default(),
+        identity: None,
+        rejects_redirects: false,
+    };
+    let backend = Backend::new(("shop.example.com", "v1"), &remote, &config);
+    for (sent, path, query) in [
+        (
+            "/apis/shop.example.com/v1/orders/a%2Fb",
+            "/apis/shop.example.com/v1/orders/a/b",
+            "",
+        ),
+        ("/apis/%73hop/o%20%25?a=%62", "/apis/shop/o%20%25", "a=b"),
+    ] {
+        let target = backend.target_of(&sent.parse().unwrap()).unwrap();
+        assert_eq!((&*target.path, &*target.query), (path, query), "{sent}");
+    }
 }
 
 #[test]

@@ -9,19 +9,41 @@ use super::{Additional, Structural};
 /// The members of every object of the API, whatever its schema says.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The places of dropped fields, e.g. `spec.parts[0].size`; at most 100.
+/// The places of dropped fields, e.g. `spec.parts[0].size`; at most 100 are listed.
 #[derive(Debug, Default)]
-pub struct PrunedPaths(Bounded);
+pub struct PrunedPaths {
+    listed: Bounded,
+    /// True if a field in the status was dropped.
+    in_status: bool,
+    /// True if a field outside of the status was dropped.
+    outside_status: bool,
+}
 
 impl PrunedPaths {
     /// The paths, sorted.
     #[must_use]
     pub fn into_paths(self) -> Vec<String> {
-        self.0.sorted()
+        self.listed.sorted()
+    }
+
+    /// True if no field was dropped.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.in_status && !self.outside_status
+    }
+
+    /// True if a field was dropped that is not in `status`. Holds for any number of fields.
+    #[must_use]
+    pub fn has_any_outside_status(&self) -> bool {
+        self.outside_status
     }
 
     fn dropped(&mut self, location: &ValuePath<'_>) {
-        self.0.push(|| location.to_string());
+        match location.top_field() {
+            Some("status") => self.in_status = true,
+            _ => self.outside_status = true,
+        }
+        self.listed.push(|| location.to_string());
     }
 }
 

@@ -13,6 +13,21 @@ fn pruned(schema: &Structural, mut document: Value) -> (Value, Vec<String>) {
 }
 
 #[test]
+fn fields_are_pruned_outside_of_the_status_beyond_the_listed_ones() {
+    let schema = schema(&json!({"status": {"type": "object"}, "spec": {"type": "object"}}));
+    let many: serde_json::Map<String, Value> = (0..200).map(|number| (number.to_string(), json!(1))).collect();
+    let prune = |document: Value| schema.prune(&mut document.clone());
+    let paths = prune(json!({"status": many, "zone": 1}));
+    assert!(paths.has_any_outside_status());
+    assert!(paths.into_paths().iter().all(|path| path.starts_with("status.")));
+    let paths = prune(json!({"status": many, "spec": {"status": 1}}));
+    assert!(paths.has_any_outside_status());
+    let paths = prune(json!({"status": many}));
+    assert!(!paths.is_empty() && !paths.has_any_outside_status());
+    assert!(prune(json!({"status": {}})).is_empty());
+}
+
+#[test]
 fn unknown_fields_are_dropped_and_named() {
     let schema = schema(&json!({
         "spec": {"type": "object", "properties": {

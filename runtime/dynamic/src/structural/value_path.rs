@@ -21,6 +21,20 @@ impl ValuePath<'_> {
     pub(super) const fn is_root(&self) -> bool {
         matches!(self, ValuePath::Root)
     }
+
+    /// The field of the document that contains the value; `None` for the document itself.
+    pub(super) fn top_field(&self) -> Option<&str> {
+        match self {
+            ValuePath::Root => None,
+            ValuePath::Field(ValuePath::Root, name)
+            | ValuePath::Entry(ValuePath::Root, name)
+            | ValuePath::Key(ValuePath::Root, name) => Some(name),
+            ValuePath::Field(parent, _)
+            | ValuePath::Entry(parent, _)
+            | ValuePath::Key(parent, _)
+            | ValuePath::Element(parent, _) => parent.top_field(),
+        }
+    }
 }
 
 impl fmt::Display for ValuePath<'_> {

@@ -42,15 +42,18 @@ pub(super) fn needed(document: &Value) -> Map<String, Value> {
     needed
 }
 
-/// Sets the kinds of the models that belong to every group version to those of the version 2 `document`.
-pub(super) fn name_group_versions(models: &mut Map<String, Value>, document: &[u8]) {
-    let Ok(Document { mut definitions }) = serde_json::from_slice(document) else {
-        return;
-    };
-    let named = definitions.remove(DELETE_OPTIONS).map(|model| model.kinds);
-    if let (Some(mut kinds), Some(model)) = (named, models.get_mut(DELETE_OPTIONS)) {
-        kinds.retain(|kind| kind["group"].as_str().is_none_or(|group| !OF_SERVERS.contains(&group)));
-        model[KINDS] = Value::Array(kinds);
+/// Returns the kinds of the model of delete options in a version 2 document, as clients see them; `None` if it has no such model.
+pub(super) fn kinds_of_delete_options(document: &[u8]) -> Option<Vec<Value>> {
+    let Document { mut definitions } = serde_json::from_slice(document).ok()?;
+    let mut kinds = definitions.remove(DELETE_OPTIONS)?.kinds;
+    kinds.retain(|kind| kind["group"].as_str().is_none_or(|group| !OF_SERVERS.contains(&group)));
+    Some(kinds)
+}
+
+/// Sets the kinds of the model that belongs to every group version.
+pub(super) fn name_group_versions(models: &mut Map<String, Value>, kinds: &[Value]) {
+    if let Some(model) = models.get_mut(DELETE_OPTIONS) {
+        model[KINDS] = kinds.into();
     }
 }
 

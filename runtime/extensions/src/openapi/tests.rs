@@ -163,7 +163,18 @@ fn documents_have_the_models_that_custom_kinds_need() {
     let kind = |group: &str| json!({"group": group, "kind": "DeleteOptions", "version": "v1"});
     let kinds = [kind(""), kind("apiextensions.k8s.io"), kind("apps")];
     let core = json!({"definitions": {paths::DELETE_OPTIONS: {"x-kubernetes-group-version-kind": kinds}, "a": {}}});
-    shared_models::name_group_versions(&mut models, core.to_string().as_bytes());
+    let openapi = OpenApi::default();
+    let templates = Templates {
+        definitions: "",
+        metadata: "api/v1",
+        scales: &[],
+    };
+    let shared = SharedDocuments::new(&openapi, templates);
+    assert_eq!(shared.delete_options(), None);
+    openapi.make_v2("api/v1", move || core.to_string().into());
+    shared_models::name_group_versions(&mut models, shared.delete_options().unwrap());
     let kinds = &models[paths::DELETE_OPTIONS]["x-kubernetes-group-version-kind"];
     assert_eq!(kinds, &json!([kind(""), kind("apps")]));
+    openapi.remove_v2("api/v1");
+    assert!(shared.delete_options().is_some(), "the document is read once");
 }

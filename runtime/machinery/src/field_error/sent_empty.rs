@@ -105,6 +105,28 @@ impl SentEmpty {
         Some(document)
     }
 
+    /// Returns `json`, an object with this document, with the empty values of the document in place of `null`; `None` if it has no
+    /// such value. The result of `count`, which counts the memory of the parsed document, is dropped together with that.
+    ///
+    /// # Errors
+    ///
+    /// Those of `count`.
+    pub fn restored_in<C, E>(
+        &self,
+        json: &[u8],
+        count: impl FnOnce(&Value) -> Result<C, E>,
+    ) -> Result<Option<Vec<u8>>, E> {
+        const NULL: &[u8] = b":null";
+        if !json.windows(NULL.len()).any(|part| part == NULL) {
+            return Ok(None);
+        }
+        let Some(document) = self.document() else {
+            return Ok(None);
+        };
+        let _counted = count(&document)?;
+        Ok(Refill::of(json, &document, Names::Json))
+    }
+
     /// True if a list or a map of `object`, whose document this is, is sent empty and is empty, wherever it is but in the
     /// fields `ignored` at the top.
     #[must_use]
@@ -276,25 +298,40 @@ fn below<'s, 'e, 'd>(sought: &'s mut [Sought<'e, 'd>], at: usize, step: &str) ->
 }
 
 /// Returns the JSON text `shown` with `null` replaced by the empty values of `sent`; `None` if `shown` is not JSON.
-///
-/// Members may have the names of Go fields, which differ from JSON names only in case.
 fn emptied(shown: &str, sent: &Value) -> Option<String> {
-    let mut refill = Refill {
-        reader: Reader::new(shown.as_bytes()),
-        out: Vec::with_capacity(shown.len()),
-    };
-    refill.value(Some(sent)).ok()?;
-    refill.reader.end().ok()?;
-    String::from_utf8(refill.out).ok()
+    let filled = Refill::of(shown.as_bytes(), sent, Names::Go)?;
+    String::from_utf8(filled).ok()
+}
+
+/// The names of members in a text that is refilled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// Those of the document.
+    Json,
+    /// Those of the document or of Go fields, which differ from them only in case.
+    Go,
 }
 
 /// A copy of compact JSON in one pass.
 struct Refill<'s> {
     reader: Reader<'s>,
+    names: Names,
     out: Vec<u8>,
 }
 
 impl Refill<'_> {
+    /// Returns `json` with `null` replaced by the empty values of `sent`; `None` if it is not JSON.
+    fn of(json: &[u8], sent: &Value, names: Names) -> Option<Vec<u8>> {
+        let mut refill = Refill {
+            reader: Reader::new(json),
+            names,
+            out: Vec::with_capacity(json.len()),
+        };
+        refill.value(Some(sent)).ok()?;
+        refill.reader.end().ok()?;
+        Some(refill.out)
+    }
+
     fn value(&mut self, sent: Option<&Value>) -> Result<(), Malformed> {
         match (self.reader.peek()?, sent) {
             (Next::Object, Some(Value::Object(sent))) => self.members(sent)?,
@@ -323,7 +360,10 @@ impl Refill<'_> {
             encode_text(&name, &mut self.out);
             self.out.push(b':');
             let alike = || sent.iter().find(|(own, _)| own.eq_ignore_ascii_case(&name));
-            let known = sent.get(&*name).or_else(|| alike().map(|(_, value)| value));
+            let known = match (sent.get(&*name), self.names) {
+                (None, Names::Go) => alike().map(|(_, value)| value),
+                (known, _) => known,
+            };
             self.value(known)?;
             more = self.another(b'}')?;
         }

@@ -71,7 +71,7 @@ impl ApplyError {
     #[must_use]
     pub fn to_api_error(&self, subject: &str) -> ApiError {
         match self {
-            ApplyError::Unfit(why) => {
+            ApplyError::TypeMismatch(why) => {
                 ApiError::unnamed(500, format!("failed to create typed patch object ({subject}): {why}"))
             }
             ApplyError::Unconvertible(why) => ApiError::unnamed(

@@ -44,15 +44,15 @@ impl Target<'_> {
     /// Applies a document and updates `entries`. Returns the new document.
     pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
         if let Some(why) = check(applied, self.schema.get()) {
-            return Err(ApplyError::Unfit(why));
+            return Err(ApplyError::TypeMismatch(why));
         }
         // That the live object does not match its type is noticed on the way, and is the first error.
         self.apply_fitting(live, applied, entries)
-            .map_err(|error| self.misfit(live).unwrap_or(error))
+            .map_err(|error| self.type_mismatch(live).unwrap_or(error))
     }
 
     /// The error for a live object that does not match its type; `None` if it does.
-    fn misfit(&self, live: &Value) -> Option<ApplyError> {
+    fn type_mismatch(&self, live: &Value) -> Option<ApplyError> {
         let why = check_live(live, self.schema.get())?;
         let why = format!("failed to create typed live object ({}): {why}", subject(live));
         Some(ApplyError::Unversioned(why))
@@ -121,8 +121,8 @@ impl Target<'_> {
         entries: &mut Entries<'_>,
     ) -> Result<(), ApplyError> {
         let own = self.changes(self.api_version, live, new, self.schema.get(), &self.ignored);
-        if own.is_unfit
-            && let Some(error) = self.misfit(live)
+        if own.has_type_mismatch
+            && let Some(error) = self.type_mismatch(live)
         {
             return Err(error);
         }
@@ -183,7 +183,7 @@ impl Target<'_> {
         Changes {
             api_version: api_version.to_owned(),
             taken: difference.taken().into_owned(),
-            is_unfit: difference.is_unfit,
+            has_type_mismatch: difference.has_type_mismatch,
             removed: difference.removed.into_owned(),
         }
     }
@@ -199,5 +199,5 @@ struct Changes {
     taken: Set<'static>,
     removed: Set<'static>,
     /// True if a document does not match its type.
-    is_unfit: bool,
+    has_type_mismatch: bool,
 }

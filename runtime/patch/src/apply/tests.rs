@@ -4,7 +4,7 @@ mod custom_schema;
 mod kubectl;
 mod laws;
 mod scaled;
-mod unfit;
+mod type_mismatches;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -367,7 +367,7 @@ fn documents_that_do_not_fit_are_refused() {
     ] {
         assert_eq!(
             run(&Thing::default(), "a", &spec, true),
-            Err(ApplyError::Unfit(why.to_owned()))
+            Err(ApplyError::TypeMismatch(why.to_owned()))
         );
     }
 }

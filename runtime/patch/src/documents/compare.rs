@@ -23,7 +23,7 @@ pub(crate) struct Difference<'a> {
     /// Only the second document holds them.
     pub(crate) added: Set<'a>,
     /// True if a document does not match its type. The sets are of no use then.
-    pub(crate) is_unfit: bool,
+    pub(crate) has_type_mismatch: bool,
 }
 
 impl<'a> Difference<'a> {
@@ -80,14 +80,14 @@ impl<'a> Difference<'a> {
     /// `schema` is that of the object that holds the entry.
     fn entry(&mut self, name: &'a str, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema<'a>) {
         let entry = schema.entry(name);
-        self.is_unfit |= matches!(entry, Entry::Undeclared);
+        self.has_type_mismatch |= matches!(entry, Entry::Undeclared);
         self.values(&PathElement::field(name), old, new, entry.schema());
     }
 
     /// At least one of the two is there.
     fn values(&mut self, step: &PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema<'a>) {
         let kind = schema.value_kind();
-        self.is_unfit |= [old, new].into_iter().flatten().any(|value| !kind.admits(value));
+        self.has_type_mismatch |= [old, new].into_iter().flatten().any(|value| !kind.admits(value));
         let parts = common_parts(old, new, schema);
         let mut below = Self::default();
         let mut own = match (old, new) {
@@ -106,7 +106,7 @@ impl<'a> Difference<'a> {
             }
             // Of equal values one is enough.
             let differing = old.filter(|_| !is_same);
-            self.is_unfit |= !all_fit(differing.into_iter().chain(new), schema);
+            self.has_type_mismatch |= !all_fit(differing.into_iter().chain(new), schema);
         } else if parts == Parts::Entries {
             below.entries(old.and_then(Value::as_object), new.and_then(Value::as_object), schema);
         } else {
@@ -122,7 +122,7 @@ impl<'a> Difference<'a> {
             for element in side {
                 match schema.step(parts, element) {
                     Ok(step) => all.push((step, is_old, element)),
-                    Err(_) => self.is_unfit = true,
+                    Err(_) => self.has_type_mismatch = true,
                 }
             }
         }
@@ -134,7 +134,7 @@ impl<'a> Difference<'a> {
             let only = |side: &[(PathElement<'a>, bool, &'a Value)]| side.first().map(|(_, _, value)| *value);
             let element = schema.element();
             if before.len() > 1 || after.len() > 1 {
-                self.is_unfit |= !all_fit(equal.iter().map(|(_, _, value)| *value), element);
+                self.has_type_mismatch |= !all_fit(equal.iter().map(|(_, _, value)| *value), element);
             }
             match (before.len(), after.len()) {
                 (0 | 1, 0 | 1) => self.values(&step, only(before), only(after), element),
@@ -161,7 +161,7 @@ impl<'a> Difference<'a> {
     }
 
     fn push(&mut self, step: &PathElement<'a>, own: Option<Change>, below: Self) {
-        self.is_unfit |= below.is_unfit;
+        self.has_type_mismatch |= below.has_type_mismatch;
         for (set, below, change) in [
             (&mut self.removed, below.removed, Change::Removed),
             (&mut self.modified, below.modified, Change::Modified),

@@ -1,13 +1,11 @@
 //! Lists and maps that a request names without anything in them.
 
-use std::collections::HashSet;
-
 use planesmith_machinery::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use planesmith_machinery::field_error::holds_empty;
 use planesmith_wire::json::{Malformed, Next, Reader};
 
 use super::element::PathElement;
-use super::known_types::KnownTypes;
+use super::field_search::FieldSearch;
 use super::set::Set;
 
 /// The depth to which fields are searched: deeper than any kind nests them, but for schemas, which have none of this sort.
@@ -19,7 +17,7 @@ const DEPTH: usize = 64;
 /// are not looked into: no field in identified elements is of this sort.
 #[must_use]
 pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
-    if !has_any(facts) || !holds_empty(body) {
+    if !KEPT.finds_in(facts) || !holds_empty(body) {
         return Set::new();
     }
     let mut walk = Walk {
@@ -34,22 +32,14 @@ pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     }
 }
 
-/// True if `facts` would write any field as `null` that a request may send empty; most kinds have none.
-fn has_any(facts: &'static StructFacts) -> bool {
-    static KNOWN: KnownTypes = KnownTypes::new();
-    KNOWN.is_so(facts, || looks_for_any(facts, &mut HashSet::new()))
-}
-
-fn looks_for_any(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool {
-    seen.insert(std::ptr::from_ref(facts).addr())
-        && facts.fields.iter().any(|field| match field.ty.present() {
-            TypeFacts::Struct(inner) if field.inline || (!field.atomic && !inner().atomic) => {
-                looks_for_any(inner(), seen)
-            }
-            TypeFacts::List(_) | TypeFacts::Map(_) => field.omit == Omit::Never,
-            _ => false,
-        })
-}
+/// Fields that are written as `null` and that a request may send empty; most kinds have none.
+static KEPT: FieldSearch = FieldSearch::new(
+    |field| field.omit == Omit::Never && matches!(field.ty.present(), TypeFacts::List(_) | TypeFacts::Map(_)),
+    |field| match field.ty.present() {
+        TypeFacts::Struct(inner) => field.inline || (!field.atomic && !inner().atomic),
+        _ => false,
+    },
+);
 
 /// Reads a document beside the facts of what it is to become.
 struct Walk<'b> {
@@ -79,7 +69,7 @@ impl Walk<'_> {
     fn value(&mut self, field: &'static FieldFacts) -> Result<(), Malformed> {
         match (field.ty.present(), self.reader.peek()?) {
             (TypeFacts::Struct(inner), Next::Object)
-                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && has_any(inner()) =>
+                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && KEPT.finds_in(inner()) =>
             {
                 self.object(inner())?;
             }
@@ -157,8 +147,8 @@ mod tests {
             }],
             ..StructFacts::NONE
         };
-        assert!(has_any(&OUTER) && has_any(&OUTER));
-        assert!(!has_any(&NONE) && !has_any(&NONE));
+        assert!(KEPT.finds_in(&OUTER) && KEPT.finds_in(&OUTER));
+        assert!(!KEPT.finds_in(&NONE) && !KEPT.finds_in(&NONE));
     }
 
     #[test]

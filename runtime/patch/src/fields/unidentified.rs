@@ -1,11 +1,9 @@
 //! Elements of keyed lists that have none of the keys.
 
-use std::collections::HashSet;
-
-use planesmith_machinery::facts::{FieldFacts, ListType, Omit, StructFacts, TypeFacts};
+use planesmith_machinery::facts::{FieldFacts, ListType, Omit, TypeFacts};
 use planesmith_machinery::value::{Struct, View};
 
-use super::known_types::KnownTypes;
+use super::field_search::FieldSearch;
 use super::relation::keyed_element;
 
 /// True if an element of a keyed list in `object` has none of the keys, and no defaults of them: no set of fields can name
@@ -14,7 +12,7 @@ use super::relation::keyed_element;
 /// Costs one lookup unless the type has a list in which that can happen.
 pub(crate) fn has_unidentified(object: &dyn Struct) -> bool {
     let facts = object.facts();
-    may_have_any(facts)
+    OPTIONAL_KEYS.finds_in(facts)
         && facts.fields.iter().enumerate().any(|(index, field)| {
             let keys = match field.element_identity() {
                 ListType::Map(keys) => keys,
@@ -40,27 +38,8 @@ fn is_in(view: &View<'_>, keys: &[&'static str]) -> bool {
     }
 }
 
-/// True if a list in a type has keys that elements can all be without; few types have one.
-fn may_have_any(facts: &'static StructFacts) -> bool {
-    static KNOWN: KnownTypes = KnownTypes::new();
-    KNOWN.is_so(facts, || searched(facts, &mut HashSet::new()))
-}
-
-fn searched(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool {
-    seen.insert(std::ptr::from_ref(facts).addr())
-        && facts
-            .fields
-            .iter()
-            .any(|field| has_optional_keys(field) || searched_in(&field.ty, seen))
-}
-
-fn searched_in(ty: &'static TypeFacts, seen: &mut HashSet<usize>) -> bool {
-    match ty {
-        TypeFacts::Struct(inner) => searched(inner(), seen),
-        TypeFacts::List(inner) | TypeFacts::Map(inner) | TypeFacts::Optional(inner) => searched_in(inner, seen),
-        _ => false,
-    }
-}
+/// Lists whose elements can be without all of their keys; few types have one.
+static OPTIONAL_KEYS: FieldSearch = FieldSearch::everywhere(has_optional_keys);
 
 fn has_optional_keys(field: &'static FieldFacts) -> bool {
     let (ListType::Map(keys), TypeFacts::List(element)) = (field.element_identity(), field.ty.present()) else {
@@ -125,7 +104,7 @@ mod tests {
 
     #[test]
     fn types_whose_keys_are_always_written_are_not_searched() {
-        assert!(may_have_any(Account::default().facts()));
-        assert!(!may_have_any(Port::default().facts()));
+        assert!(OPTIONAL_KEYS.finds_in(Account::default().facts()));
+        assert!(!OPTIONAL_KEYS.finds_in(Port::default().facts()));
     }
 }

@@ -34,7 +34,7 @@ fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Ob
         Some(object) if object.resource() != target => {
             let document = custom::document_in(object, target)?;
             let mut converted = CustomObject::new(target);
-            if let Some(why) = documents::misfit_of_document(&document, &converted) {
+            if let Some(why) = documents::type_mismatch_of_document(&document, &converted) {
                 return Err(ApiError::unnamed(500, why));
             }
             let read = custom::read_applied(document, &mut converted);
@@ -44,7 +44,7 @@ fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Ob
         Some(_) => Ok(convert(object, target)),
         None => {
             let converted = convert(object, target);
-            match documents::misfit_of_converted(&*converted) {
+            match documents::type_mismatch_of_converted(&*converted) {
                 Some(why) => Err(ApiError::unnamed(500, why)),
                 None => Ok(converted),
             }
@@ -68,10 +68,73 @@ fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option
 
 #[cfg(test)]
 mod tests {
-    use planesmith_machinery::meta::ObjectMeta;
+    use std::cell::Cell;
+
+    use planesmith_machinery::facts::{ScalarFacts, TypeFacts};
+    use planesmith_machinery::meta::{ObjectMeta, OwnerReference};
+    use planesmith_machinery::scalar::{Scalar, ScalarCodec, ScalarError, Token};
+    use planesmith_machinery::value::{Shape, Slot, Value, View};
     use planesmith_machinery::{Resource, Struct};
 
     use super::*;
+
+    thread_local! {
+        static RENDERED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A leaf that counts how often it is rendered as JSON.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Counted;
+
+    impl ScalarCodec for Counted {
+        fn is_zero(&self) -> bool {
+            false
+        }
+
+        fn write_json(&self, out: &mut Vec<u8>) {
+            RENDERED.set(RENDERED.get() + 1);
+            out.extend_from_slice(b"\"\"");
+        }
+
+        fn read_json(&mut self, _: Token<'_>) -> Result<(), ScalarError> {
+            Ok(())
+        }
+
+        fn write_proto(&self, _: &mut Vec<u8>) {}
+
+        fn read_proto(&mut self, _: &[u8]) -> Result<(), ScalarError> {
+            Ok(())
+        }
+    }
+
+    static COUNTED: ScalarFacts = ScalarFacts {
+        go_name: "test.Counted",
+        definition: "",
+        openapi_type: "string",
+        format: "",
+    };
+
+    impl Scalar for Counted {
+        fn facts(&self) -> &'static ScalarFacts {
+            &COUNTED
+        }
+    }
+
+    impl Shape for Counted {
+        const TYPE: TypeFacts = TypeFacts::Scalar(&COUNTED);
+    }
+
+    impl Value for Counted {
+        fn view(&self) -> View<'_> {
+            View::Scalar(self)
+        }
+
+        fn slot(&mut self) -> Slot<'_> {
+            Slot::Scalar(self)
+        }
+
+        fn reset(&mut self) {}
+    }
 
     mod v1 {
         use super::*;
@@ -89,6 +152,8 @@ mod tests {
         pub(super) struct BoxSpec {
             #[field(proto = 1)]
             pub(super) size: i64,
+            #[field(proto = 2)]
+            pub(super) counted: Counted,
         }
     }
 
@@ -118,5 +183,28 @@ mod tests {
             Versions::convert(&scheme, &old, "test.example.com/v7"),
             Ok(None)
         ));
+    }
+
+    #[test]
+    fn converted_objects_are_rendered_only_for_the_report_of_a_repeated_element() {
+        let mut scheme = Scheme::new();
+        scheme.add::<v1alpha1::Box>().add::<v1::Box>();
+        let owner = |uid: &str| OwnerReference {
+            uid: uid.to_owned(),
+            ..OwnerReference::default()
+        };
+        let mut old = v1alpha1::Box::default();
+        old.metadata.owner_references = vec![owner("a"), owner("b")];
+        old.metadata.finalizers = vec!["a".to_owned(), "b".to_owned()];
+        RENDERED.set(0);
+        let converted = Versions::convert(&scheme, &old, "test.example.com/v1");
+        assert!(converted.is_ok_and(|converted| converted.is_some()));
+        assert_eq!(RENDERED.get(), 0);
+        old.metadata.owner_references = vec![owner("a"), owner("a")];
+        let error = Versions::convert(&scheme, &old, "test.example.com/v1").expect_err("a repeated owner");
+        assert_eq!(
+            error.message(),
+            ".metadata.ownerReferences: duplicate entries for key [uid=\"a\"]"
+        );
     }
 }

@@ -2,80 +2,43 @@
 
 use bytes::Bytes;
 use planesmith_access::audit::Level;
-use planesmith_machinery::json::{self, Next, Reader};
+use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{defaulting, meta, yaml};
-use serde_json::Value;
+use planesmith_machinery::{defaulting, heap_size, json, meta, yaml};
 
 use super::{Call, Endpoint};
+use crate::large_bodies::LargeBodies;
 
 impl Endpoint {
     /// Records an object as its client `sent` it, with the defaults of its version. `sent` is empty for protobuf.
-    pub(crate) fn record_object(&self, call: &Call, object: &dyn Object, sent: &[u8]) {
-        let Some(record) = &call.ctx.audit else { return };
+    ///
+    /// # Errors
+    ///
+    /// 429 when the memory of too many large bodies is in use.
+    pub(crate) fn record_object(&self, call: &Call, object: &dyn Object, sent: &Bytes) -> ApiResult<()> {
+        let Some(record) = &call.ctx.audit else {
+            return Ok(());
+        };
         record.refer(object.meta());
         if record.level() >= Level::Request {
             let mut object = object.boxed();
             defaulting::set_defaults(&mut *object, self.stores().scheme().environment());
-            record.request_object(with_sent_empties(json::to_vec(&*object), sent));
+            record.request_object(with_sent_empties(&*object, sent, self.stores().large_bodies())?);
         }
+        Ok(())
     }
 }
 
-/// Returns an object with the empty lists and maps of the document that its client sent, where the object has null: objects do
-/// not tell an empty list from an absent one, and kube-apiserver does until it stores them.
-fn with_sent_empties(object: Vec<u8>, sent: &[u8]) -> Vec<u8> {
-    const NULL: &[u8] = b":null";
-    if !object.windows(NULL.len()).any(|part| part == NULL) {
-        return object;
-    }
-    let Ok(sent) = serde_json::from_slice::<Value>(sent) else {
-        return object;
-    };
-    let mut out = Vec::with_capacity(object.len());
-    match copy_with_empties(&mut Reader::new(&object), Some(&sent), &mut out) {
-        Some(()) => out,
-        None => object,
-    }
-}
-
-fn copy_with_empties(reader: &mut Reader<'_>, sent: Option<&Value>, out: &mut Vec<u8>) -> Option<()> {
-    let (open, close) = match reader.peek().ok()? {
-        Next::Object => (b'{', b'}'),
-        Next::Array => (b'[', b']'),
-        _ => {
-            let value = reader.skip().ok()?;
-            out.extend_from_slice(match sent {
-                Some(Value::Array(sent)) if value == b"null" && sent.is_empty() => b"[]",
-                Some(Value::Object(sent)) if value == b"null" && sent.is_empty() => b"{}",
-                _ => value,
-            });
-            return Some(());
-        }
-    };
-    out.push(open);
-    let mut more = reader.enter(close).ok()?;
-    let mut index = 0;
-    while more {
-        if index > 0 {
-            out.push(b',');
-        }
-        let sent = match open {
-            b'{' => {
-                let key = reader.key().ok()?;
-                json::encode_text(&key, out);
-                out.push(b':');
-                sent.and_then(|sent| sent.get(&*key))
-            }
-            _ => sent.and_then(|sent| sent.get(index)),
-        };
-        copy_with_empties(reader, sent, out)?;
-        more = reader.another(close).ok()?;
-        index += 1;
-    }
-    out.push(close);
-    Some(())
+/// Returns the JSON of an object with the empty values of the document that its client sent, where the object has null: objects
+/// do not tell an empty list from an absent one, and kube-apiserver does until it stores them.
+fn with_sent_empties(object: &dyn Object, sent: &Bytes, bodies: &LargeBodies) -> ApiResult<Vec<u8>> {
+    let json = json::to_vec(object);
+    let restored = SentEmpty::new(object.facts(), sent).restored_in(&json, |document| {
+        bodies.count(sent.len(), || heap_size::of_tree(document))
+    })?;
+    Ok(restored.unwrap_or(json))
 }
 
 impl Call {
@@ -119,18 +82,55 @@ impl Call {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::meta::ObjectMeta;
+    use planesmith_machinery::{Resource, Struct};
+
     use super::*;
+
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Rule {
+        #[field(keep)]
+        verbs: Vec<String>,
+    }
+
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Role")]
+    struct Role {
+        metadata: ObjectMeta,
+        #[field(keep)]
+        rules: Vec<Rule>,
+        #[field(keep)]
+        labels: Vec<String>,
+    }
+
+    fn recorded(sent: String, bodies: &LargeBodies) -> ApiResult<String> {
+        let object = Role {
+            rules: vec![Rule::default(), Rule::default()],
+            ..Role::default()
+        };
+        let json = with_sent_empties(&object, &sent.into(), bodies)?;
+        Ok(String::from_utf8(json).unwrap())
+    }
 
     #[test]
     fn empty_lists_are_recorded_as_they_were_sent() {
-        let recorded = |object: &str, sent: &str| {
-            let recorded = with_sent_empties(object.into(), sent.as_bytes());
-            String::from_utf8(recorded).unwrap()
+        let recorded = |sent: &str| recorded(sent.to_owned(), &LargeBodies::default()).unwrap();
+        let with = |second: &str, labels: &str| {
+            let start = r#"{"kind":"Role","apiVersion":"test.example.com/v1","metadata":{"#;
+            format!(r#"{start}}},"rules":[{{"verbs":null}},{{"verbs":{second}}}],"labels":{labels}}}"#)
         };
-        let object = r#"{"kind":"A","rules":null,"spec":{"b":null,"c":"\u003c"},"list":[{"d":null},{"d":null}]}"#;
-        let sent = r#"{"list": [{}, {"d": {}}], "rules": [], "spec": {"b": null}, "other": []}"#;
-        let expected = r#"{"kind":"A","rules":[],"spec":{"b":null,"c":"\u003c"},"list":[{"d":null},{"d":{}}]}"#;
-        assert_eq!(recorded(object, sent), expected);
-        assert_eq!(recorded(object, ""), object);
+        let sent = r#"{"labels": [], "rules": [{}, {"verbs": []}], "other": []}"#;
+        assert_eq!(recorded(sent), with("[]", "[]"));
+        assert_eq!(recorded(""), with("null", "null"));
+        assert_eq!(recorded(r#"{"Labels": []}"#), with("null", "null"), "names are exact");
+    }
+
+    #[test]
+    fn the_memory_of_a_large_document_is_counted() {
+        let bodies = LargeBodies::default();
+        let sent = || format!(r#"{{"labels": [], "other": "{}"}}"#, "x".repeat(1 << 20));
+        assert!(recorded(sent(), &bodies).is_ok());
+        let _in_use = bodies.count(1 << 20, || usize::MAX / 2).unwrap();
+        assert_eq!(recorded(sent(), &bodies).unwrap_err().code(), 429);
     }
 }

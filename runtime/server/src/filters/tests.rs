@@ -1,3 +1,4 @@
+use http::HeaderValue;
 use planesmith_access::audit::{Annotations, Level};
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
 use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Decision, Reason, Selectors};
@@ -5,6 +6,7 @@ use planesmith_machinery::clock::SystemClock;
 
 use super::*;
 use crate::metrics::SharedMetrics;
+use crate::response::Relayed;
 use crate::shutdown::Stop;
 
 fn exchange(request: http::request::Builder) -> Exchange {
@@ -135,4 +137,35 @@ async fn the_decision_of_another_server_is_awaited_and_recorded() {
         "authorization.k8s.io/reason=internal error".to_owned(),
     );
     assert_eq!(decide(Decision::Failed("unreachable".to_owned())).await, failed);
+}
+
+#[test]
+fn the_headers_of_this_server_precede_those_of_a_relayed_answer() {
+    let (id, cache) = (AssignId, CacheControl);
+    let left = |relayed: bool| {
+        let mut exchange = exchange(Request::get("/apis").header("audit-id", "own"));
+        assert!(matches!(id.enter(&mut exchange), Step::Continue));
+        let mut response = Response::default();
+        for (name, value) in [
+            ("audit-id", "theirs"),
+            ("cache-control", "max-age=1"),
+            ("cache-control", "public"),
+        ] {
+            response.headers_mut().append(name, HeaderValue::from_static(value));
+        }
+        if relayed {
+            response.extensions_mut().insert(Relayed);
+        }
+        id.leave(&mut exchange, &mut response);
+        cache.leave(&mut exchange, &mut response);
+        ["audit-id", "cache-control"].map(|name| {
+            let values = response.headers().get_all(name).iter();
+            values
+                .map(|value| value.to_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+                .join("; ")
+        })
+    };
+    assert_eq!(left(true), ["own; theirs", "no-cache, private; max-age=1; public"]);
+    assert_eq!(left(false), ["own", "max-age=1; public"]);
 }

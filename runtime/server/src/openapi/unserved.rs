@@ -14,7 +14,7 @@ const NAMED: [&str; 3] = ["/definitions", "/parameters", "/components/schemas"];
 const REFERENCE: &str = "#";
 
 /// Returns the document of the group version at `path` without `resources`, and without the parts that nothing refers to then.
-pub(super) fn without(json: &Bytes, path: &str, resources: &[String]) -> Bytes {
+pub(super) fn without_resources(json: &Bytes, path: &str, resources: &[String]) -> Bytes {
     let Ok(mut document) = serde_json::from_slice::<Value>(json) else {
         return json.clone();
     };
@@ -87,7 +87,7 @@ mod tests {
                 "OnlyOff": {}, "Shared": {},
             }},
         });
-        let left = without(&document.to_string().into(), "apis/a/v1", &["offs".to_owned()]);
+        let left = without_resources(&document.to_string().into(), "apis/a/v1", &["offs".to_owned()]);
         let left: Value = serde_json::from_slice(&left).unwrap();
         let names = |pointer: &str| -> Vec<String> {
             let members = left.pointer(pointer).and_then(Value::as_object).unwrap();

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -11,10 +12,11 @@ use std::time::Duration;
 use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::header::HOST;
-use http::{Request, Uri};
+use http::{Extensions, Method, Request, Uri};
+use http_body::Body as _;
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::client::legacy::{Client, Error as PoolError};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
 use tokio_rustls::client::TlsStream;
@@ -93,7 +95,18 @@ impl ConnectionPool {
             request.headers_mut().remove(HOST);
         }
         let (client, place) = self.lane(target.destination.scope());
-        let answer = client.request(request).await.map_err(|error| innermost(&error))?;
+        let repeated = repeatable(&request);
+        let mut answer = client.request(request).await;
+        // The client itself repeats a request of which nothing was sent.
+        if let (Err(error), Some(repeated)) = (&answer, repeated)
+            && is_closed_when_idle(error)
+        {
+            answer = client.request(repeated).await;
+        }
+        let mut answer = answer.map_err(|error| innermost(&error))?;
+        if let Some(used) = answer.extensions_mut().remove::<Used>() {
+            used.0.store(true, Ordering::Relaxed);
+        }
         Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
     }
 
@@ -127,6 +140,54 @@ impl Lane {
             places: StreamSlots::default(),
         }
     }
+}
+
+/// Returns a copy of a request that may be sent twice: a read without a body. As with Go's transport, a client whose request the
+/// server may have handled decides itself about another one.
+fn repeatable(request: &Request<Body>) -> Option<Request<Body>> {
+    let is_read = matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE
+    );
+    if !is_read || !request.body().is_end_stream() {
+        return None;
+    }
+    let mut copy = Request::new(Body::empty());
+    copy.method_mut().clone_from(request.method());
+    copy.uri_mut().clone_from(request.uri());
+    copy.headers_mut().clone_from(request.headers());
+    Some(copy)
+}
+
+/// True if the request met a connection that had answered others, and that the server has closed without an answer: most likely it
+/// was idle for too long.
+fn is_closed_when_idle(error: &PoolError) -> bool {
+    let mut extensions = Extensions::new();
+    if let Some(connection) = error.connect_info() {
+        connection.get_extras(&mut extensions);
+    }
+    let is_used = extensions
+        .get::<Used>()
+        .is_some_and(|used| used.0.load(Ordering::Relaxed));
+    let is_closed = |error: &(dyn Error + 'static)| {
+        let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        let is_incomplete = error
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_incomplete_message);
+        is_incomplete
+            || matches!(
+                io,
+                Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+            )
+    };
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if is_closed(error) {
+            return is_used;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// The most specific error: that of opening the connection, if that failed.
@@ -182,45 +243,56 @@ impl Service<Uri> for PoolConnector {
             let port = place.port_u16().unwrap_or(443);
             let destination = Destination::with_scope(host, port, connector.scope);
             let stream = connector.link.open(&destination, &connector.tls).await?;
-            Ok(Dialed(TokioIo::new(stream)))
+            Ok(Dialed {
+                stream: TokioIo::new(stream),
+                used: Used::default(),
+            })
         })
     }
 }
 
 /// An open connection.
-struct Dialed(TokioIo<TlsStream<BoxedStream>>);
+struct Dialed {
+    stream: TokioIo<TlsStream<BoxedStream>>,
+    used: Used,
+}
+
+/// True once the connection has answered a request. The client adds it to the answers and errors of the connection.
+#[derive(Clone, Debug, Default)]
+struct Used(Arc<AtomicBool>);
 
 impl Connection for Dialed {
     fn connected(&self) -> Connected {
-        let (_, session) = self.0.inner().get_ref();
+        let (_, session) = self.stream.inner().get_ref();
+        let connected = Connected::new().extra(self.used.clone());
         match session.alpn_protocol() == Some(PROTOCOLS[0]) {
-            true => Connected::new().negotiated_h2(),
-            false => Connected::new(),
+            true => connected.negotiated_h2(),
+            false => connected,
         }
     }
 }
 
 impl Read for Dialed {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
 impl Write for Dialed {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.stream.is_write_vectored()
     }
 
     fn poll_write_vectored(
@@ -228,6 +300,6 @@ impl Write for Dialed {
         cx: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, pieces)
+        Pin::new(&mut self.stream).poll_write_vectored(cx, pieces)
     }
 }

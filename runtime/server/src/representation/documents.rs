@@ -6,6 +6,7 @@ mod declared_kind;
 use std::borrow::Cow;
 
 use http::request::Parts;
+use planesmith_dynamic::structural::PrunedPaths;
 use planesmith_dynamic::{custom, unstructured};
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta, TypeMeta};
 use planesmith_machinery::object::Object;
@@ -93,13 +94,12 @@ pub(crate) trait SentDocuments {
     /// Marks the managers of an object as forgotten, if its document `json` says that and not just nothing about them.
     fn reset_managers(&self, meta: &mut ObjectMeta, json: &[u8]);
 
-    /// Reads the result of the apply `sent` into `target`, a zero object. Returns the places of fields that could be applied and
-    /// are not stored.
+    /// Reads the result of the apply `sent` into `target`, a zero object. Returns the fields that could be applied and are not stored.
     ///
     /// # Errors
     ///
     /// The reason that the document is not an object of its kind.
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String>;
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<PrunedPaths, String>;
 }
 
 impl SentDocuments for Declared {
@@ -150,9 +150,9 @@ impl SentDocuments for Declared {
         }
     }
 
-    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<PrunedPaths, String> {
         read_typed(&document, sent, target)?;
-        Ok(Vec::new())
+        Ok(PrunedPaths::default())
     }
 }
 
@@ -197,12 +197,11 @@ impl SentDocuments for Custom {
         // Documents lose an empty list earlier.
     }
 
-    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<Vec<String>, String> {
+    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<PrunedPaths, String> {
         if let Some(Tree::Object(metadata)) = document.get_mut("metadata") {
             metadata.remove("managedFields");
         }
-        let pruned = custom::read_applied(document, target).map_err(|error| error.to_string())?;
-        Ok(pruned.into_paths())
+        custom::read_applied(document, target).map_err(|error| error.to_string())
     }
 }
 

@@ -205,7 +205,7 @@ impl Write<'_> {
         if let End::Begun(seconds) = end {
             return Ok(match seconds > 0 || !object.meta().finalizers.is_empty() {
                 true => self.store_mark(deletion).await,
-                false => self.end(deletion).await,
+                false => self.end(deletion, options).await,
             });
         }
         if holds || !object.meta().finalizers.is_empty() {
@@ -245,15 +245,61 @@ impl Write<'_> {
     }
 
     /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
-    async fn end(&self, deletion: AdmittedDeletion<'_>) -> Attempt<Deleted> {
+    async fn end(&self, deletion: AdmittedDeletion<'_>, options: &DeleteOptions) -> Attempt<Deleted> {
         if self.dry_run {
             return self.remove(deletion).await;
         }
         match self.commit_mark(&deletion).await {
-            Attempt::Written(Ok(marked)) | Attempt::Unwritten(marked) => self.remove(deletion.after(marked)).await,
+            Attempt::Written(Ok(marked)) | Attempt::Unwritten(marked) => {
+                Attempt::Written(Box::pin(self.remove_marked(&deletion, &marked, options)).await)
+            }
             Attempt::Written(Err(error)) => Attempt::Written(Err(error)),
             Attempt::Overtaken => Attempt::Overtaken,
         }
+    }
+
+    /// Removes the object of `deletion`, which this request has `marked`, in its newest state. As in kube-apiserver, the plugins
+    /// are asked again, about each state, and an object that another client removes meanwhile is deleted as requested.
+    async fn remove_marked(
+        &self,
+        deletion: &AdmittedDeletion<'_>,
+        marked: &Arc<Entry>,
+        options: &DeleteOptions,
+    ) -> ApiResult<Deleted> {
+        let mut options = options.clone();
+        if let Some(revision) = &mut options.resource_version {
+            *revision = marked.revision().to_string();
+        }
+        let (key, uid) = (deletion.key(), &deletion.object().meta().uid);
+        let mut attempts = Attempts::new(self, key);
+        loop {
+            let met = attempts.state();
+            let attempt = match &met {
+                Some(entry) => self.remove_once(key, entry, uid, &options).await,
+                None => Ok(Attempt::Unwritten(None)),
+            };
+            if let Some(removed) = attempts.settle(met.as_ref(), attempt).await? {
+                let gone = || Deleted::Removed(Committed::Stored(Arc::clone(marked)), self.details(deletion.object()));
+                return Ok(removed.unwrap_or_else(gone));
+            }
+        }
+    }
+
+    /// One attempt to remove the state `entry` of a marked object; `None` if it belongs to a later object of the same name.
+    async fn remove_once(
+        &self,
+        key: &str,
+        entry: &Arc<Entry>,
+        uid: &str,
+        options: &DeleteOptions,
+    ) -> ApiResult<Attempt<Option<Deleted>>> {
+        let deletion = self.begin_deletion(key, entry).await?;
+        if deletion.object().meta().uid != uid {
+            return Ok(Attempt::Unwritten(None));
+        }
+        check_preconditions(self.endpoint.kind(), deletion.object(), entry, options)?;
+        let deletion = deletion.admit(self, options).await?;
+        Ok(self.remove(deletion).await.map(Some))
     }
 
     /// Marks an object with finalizers as terminating: it has no grace period, and is removed together with its last

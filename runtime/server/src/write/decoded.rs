@@ -49,7 +49,7 @@ impl Decoded {
         let mut object = kind.zero();
         let read = || decoder.read(body, &mut *object);
         let json = call.ctx.timeline.time(Stage::Decode, read)?;
-        endpoint.record_object(call, &*object, &json);
+        endpoint.record_object(call, &*object, &json)?;
         Ok(Self { object, json })
     }
 

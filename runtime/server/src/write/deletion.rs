@@ -71,7 +71,7 @@ impl<'s> Deletion<'s> {
 
 impl AdmittedDeletion<'_> {
     /// The key of the object in the store.
-    pub(super) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         self.0.key
     }
 
@@ -88,12 +88,6 @@ impl AdmittedDeletion<'_> {
     /// The object, to be marked as terminating.
     pub(crate) fn object_mut(&mut self) -> &mut dyn Object {
         &mut *self.0.object
-    }
-
-    /// The same deletion after its first half, which has stored the object as terminating.
-    pub(crate) fn after(mut self, marked: Arc<Entry>) -> Self {
-        self.0.entry = marked;
-        self
     }
 
     /// The result of a dry run.

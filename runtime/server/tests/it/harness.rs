@@ -232,9 +232,14 @@ impl Server {
 
     /// A server of the kinds of `scheme` on `storage`.
     pub(crate) fn of_scheme(storage: Storage, scheme: Scheme) -> Self {
+        Self::admitting(storage, scheme, Chain::default())
+    }
+
+    /// A server of the kinds of `scheme` on `storage`, whose writes the plugins of `admission` decide on.
+    pub(crate) fn admitting(storage: Storage, scheme: Scheme, admission: Chain) -> Self {
         assert_eq!(scheme.check(), Ok(()));
         let options = StoresOptions::new(Arc::new(AlwaysAllow));
-        let stores = Stores::with_options(storage.clone(), Arc::new(scheme), Chain::default(), options);
+        let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
         let mut routes = Routes::new();
         for kind in stores.scheme().iter() {
             routes.serve_kind(kind, &stores);

@@ -7,6 +7,7 @@ mod kinds;
 mod creates;
 mod custom_versions;
 mod deletes;
+mod grace;
 mod hostile;
 mod large;
 mod lists;

@@ -6,7 +6,7 @@ use planesmith_machinery::cbor;
 use planesmith_machinery::environment::Environment;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_store::backend::{Backend as _, State, StateWrite};
+use planesmith_store::backend::{Backend as _, Lifetime, State, StateWrite};
 use planesmith_store::conformance::{REGISTRY, SeveralWriters};
 use planesmith_store::{Expect, Storage, StorageOptions, StoredForm};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn put(backend: &SeveralWriters, name: &str, value: Vec<u8>) {
         key: key(name).into(),
         value: Some(value.into()),
         expect: Expect::Any,
-        ttl: None,
+        lifetime: Lifetime::Unlimited,
     };
     backend.write(write).await.expect("it is written");
 }

@@ -58,6 +58,9 @@ pub(crate) struct Put {
     /// 0 is none.
     #[prost(int64, tag = "3")]
     pub(crate) lease: i64,
+    /// True if the key keeps its lease.
+    #[prost(bool, tag = "6")]
+    pub(crate) ignore_lease: bool,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

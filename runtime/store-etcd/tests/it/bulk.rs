@@ -15,7 +15,7 @@ fn write(name: &str, ttl: Option<Duration>) -> StateWrite {
         key: format!("{PREFIX}things/{name}").into(),
         value: Some(format!("value of {name}").into()),
         expect: Expect::Absent,
-        ttl,
+        lifetime: ttl.into(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use planesmith_store::backend::{Backend as _, FeedError, Refusal, StateWrite};
-use planesmith_store::{AlarmKind, Expect, Revision};
+use planesmith_store::{AlarmKind, Draft, Expect, NoIndex, Op, Revision, Row, Storage, StorageOptions, WriteError};
 use planesmith_store_etcd::{Config, Etcd};
 
 use crate::server::{Cluster, is_skipped};
@@ -21,7 +21,7 @@ fn put(name: &str, size: usize, ttl: Option<u64>) -> StateWrite {
         key: key(name),
         value: Some(vec![b'a'; size].into()),
         expect: Expect::Any,
-        ttl: ttl.map(Duration::from_secs),
+        lifetime: ttl.map(Duration::from_secs).into(),
     }
 }
 
@@ -56,6 +56,57 @@ async fn objects_share_leases_and_expire() {
     etcd.write(put("n0", 1, None)).await.unwrap();
     let read = cluster.post("/v3/kv/range", r#"{"key": "L3JlZ2lzdHJ5L3RoaW5ncy9uMA=="}"#);
     assert!(read.contains("mod_revision") && !read.contains("lease"), "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rewritten_object_keeps_its_lease() {
+    if is_skipped() {
+        return;
+    }
+    let cluster = Cluster::start(1).await;
+    let etcd = Arc::new(connect(cluster.config()).await);
+    let storage = Storage::connect(etcd, "/registry/", &StorageOptions::default())
+        .await
+        .unwrap();
+    let things = storage.collection("/registry/things/", Arc::new(NoIndex));
+    let draft = || Draft::gapless(br#"{"a":1}"#.to_vec());
+    for (name, path, ttl) in [
+        (
+            "expires",
+            "L3JlZ2lzdHJ5L3RoaW5ncy9leHBpcmVz",
+            Some(Duration::from_secs(500)),
+        ),
+        ("stays", "L3JlZ2lzdHJ5L3RoaW5ncy9zdGF5cw==", None),
+    ] {
+        let create = Op::Put {
+            key: key(name),
+            draft: draft(),
+            row: Row::default(),
+            expect: Expect::Absent,
+            ttl,
+        };
+        let created = things.write(create).await.unwrap().revision();
+        let lease = || {
+            let read = cluster.post("/v3/kv/range", &format!(r#"{{"key": "{path}"}}"#));
+            let lease = read
+                .split_once(r#""lease":""#)
+                .map(|(_, rest)| rest.split('"').next().unwrap().to_owned());
+            (read.contains(&format!(r#""mod_revision":"{}""#, created.0)), lease)
+        };
+        let before = lease();
+        assert!(before.0 && before.1.is_some() == ttl.is_some(), "{before:?}");
+        let rewrite = |revision| Op::Rewrite {
+            key: key(name),
+            draft: draft(),
+            row: Row::default(),
+            revision,
+        };
+        things.write(rewrite(created)).await.unwrap();
+        assert_eq!(lease(), (false, before.1), "{name}");
+        let stale = things.write(rewrite(created)).await;
+        assert!(matches!(stale, Err(WriteError::Conflict { .. })), "{stale:?}");
+    }
+    storage.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -137,7 +137,6 @@ impl Plan {
             });
         }
         let current = self.current(collection, op.key());
-        let writer = collection.writer();
         match op {
             Op::Put {
                 key,
@@ -147,22 +146,19 @@ impl Plan {
                 ttl,
             } => {
                 check(expect, current.as_ref())?;
-                let before = current.as_ref().map_or(0, |entry| entry.stored_bytes().len() + SAME);
-                let grows = draft.len() > before;
-                if grows && !self.limits.may_grow {
-                    self.outcome.refused_growth = true;
-                    return Err(WriteError::Full);
-                }
-                let sealed = collection.values().seal_draft(&key, &draft);
-                let sealed = sealed.map_err(WriteError::Transform)?;
-                let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
                 let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));
-                let entry = Entry::written(&key, (draft, &row), revision, expires, current.as_deref());
-                let kind = EventKind::Put {
-                    created: current.is_none(),
-                };
-                Ok(self.record((collection, writer), kind, (key, entry, sealed), current, grows))
+                self.put(collection, (key, current), (draft, &row), expires)
+            }
+            Op::Rewrite {
+                key,
+                draft,
+                row,
+                revision,
+            } => {
+                check(Expect::Revision(revision), current.as_ref())?;
+                let expires = current.as_ref().map_or(0, |entry| entry.expires_millis());
+                self.put(collection, (key, current), (draft, &row), expires)
             }
             Op::Delete { key, expect, last } => {
                 check(expect, current.as_ref())?;
@@ -172,6 +168,30 @@ impl Plan {
                 Ok(self.delete(collection, (key, current), last))
             }
         }
+    }
+
+    /// Gives a key a new state, which `expires` then; 0 is never.
+    fn put(
+        &mut self,
+        collection: &Arc<Collection>,
+        (key, current): (Arc<str>, Option<Arc<Entry>>),
+        (draft, row): (Draft, &Row),
+        expires: u64,
+    ) -> WriteResult {
+        let before = current.as_ref().map_or(0, |entry| entry.stored_bytes().len() + SAME);
+        let grows = draft.len() > before;
+        if grows && !self.limits.may_grow {
+            self.outcome.refused_growth = true;
+            return Err(WriteError::Full);
+        }
+        let sealed = collection.values().seal_draft(&key, &draft);
+        let sealed = sealed.map_err(WriteError::Transform)?;
+        let entry = Entry::written(&key, (draft, row), self.last.next(), expires, current.as_deref());
+        let kind = EventKind::Put {
+            created: current.is_none(),
+        };
+        let writer = collection.writer();
+        Ok(self.record((collection, writer), kind, (key, entry, sealed), current, grows))
     }
 
     fn delete(

@@ -66,7 +66,7 @@ impl Waiting {
         // The record of a deletion contains the object.
         let object = match &submission.op {
             Op::Delete { key, last: None, .. } => submission.collection.get(key).map_or(0, |entry| entry.bytes().len()),
-            Op::Delete { .. } | Op::Put { .. } => 0,
+            Op::Delete { .. } | Op::Put { .. } | Op::Rewrite { .. } => 0,
         };
         let bytes = submission.op.size() + object + RECORD_OVERHEAD;
         Self { submission, bytes }

@@ -58,6 +58,35 @@ pub async fn a_later_put_prolongs_or_ends_the_expiry(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_rewritten_state_expires_as_before(bench: Bench) {
+    let (storage, things) = bench.things();
+    put_for(&things, "a", "one", 20).await;
+    set(&things, "b", "one").await;
+    bench.clock.advance(Duration::from_secs(10));
+    for name in ["a", "b"] {
+        let before = things.get(&key(name)).expect("it exists");
+        let rewrite = |revision| Op::Rewrite {
+            key: key(name),
+            draft: draft("one"),
+            row: word_row(&key(name), "one"),
+            revision,
+        };
+        let stale = things.write(rewrite(crate::Revision(0))).await;
+        assert!(matches!(stale, Err(crate::WriteError::Conflict { .. })), "{stale:?}");
+        let written = things
+            .write(rewrite(before.revision()))
+            .await
+            .expect("the state is known");
+        assert_eq!(written.entry.expires(), before.expires());
+    }
+    let mut watcher = things.watch(THINGS, WatchFrom::Now).expect("a watch starts");
+    bench.clock.advance(Duration::from_secs(10));
+    storage.recheck_clock();
+    assert_eq!(show_events(&read(&mut watcher, 1).await), ["-a=one@5"]);
+    assert!(things.get(&key("b")).is_some());
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn expiry_goes_on_after_a_restart(bench: Bench) {
     let (storage, things) = bench.things();
     put_for(&things, "a", "one", 10).await;

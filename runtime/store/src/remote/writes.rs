@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Remote;
-use crate::backend::{Refusal, StateWrite};
+use crate::backend::{Lifetime, Refusal, StateWrite};
 use crate::committer::KEY_LIMIT;
 use crate::transformer::{Reason, TransformError};
 use crate::write::{CLOSED_MEANWHILE, Expect, Op, WriteError, WriteResult, Written};
-use crate::{Collection, Entry, Revision, Submission};
+use crate::{Collection, Draft, Entry, Revision, Submission};
 
 /// Maximum time that an answer waits until the cache shows the write.
 const VISIBLE: Duration = Duration::from_secs(5);
@@ -69,6 +69,7 @@ impl Remote {
         let entry = match (op, before) {
             (
                 Op::Put { draft, row, .. }
+                | Op::Rewrite { draft, row, .. }
                 | Op::Delete {
                     last: Some((draft, row)),
                     ..
@@ -110,6 +111,11 @@ impl Remote {
 }
 
 fn write_of(collection: &Collection, op: &Op) -> Result<StateWrite, TransformError> {
+    let value = |key: &str, draft: &Draft| {
+        let plain = collection.indexer().encode(key, draft);
+        let sealed = collection.values().seal(key, &plain, Reason::Update)?;
+        Ok(Some(sealed.unwrap_or(plain)))
+    };
     Ok(match op {
         Op::Put {
             key,
@@ -119,13 +125,17 @@ fn write_of(collection: &Collection, op: &Op) -> Result<StateWrite, TransformErr
             ..
         } => StateWrite {
             key: Arc::clone(key),
-            value: {
-                let plain = collection.indexer().encode(key, draft);
-                let sealed = collection.values().seal(key, &plain, Reason::Update)?;
-                Some(sealed.unwrap_or(plain))
-            },
+            value: value(key, draft)?,
             expect: *expect,
-            ttl: *ttl,
+            lifetime: (*ttl).into(),
+        },
+        Op::Rewrite {
+            key, draft, revision, ..
+        } => StateWrite {
+            key: Arc::clone(key),
+            value: value(key, draft)?,
+            expect: Expect::Revision(*revision),
+            lifetime: Lifetime::Unchanged,
         },
         Op::Delete { key, expect, .. } => StateWrite {
             key: Arc::clone(key),
@@ -134,7 +144,7 @@ fn write_of(collection: &Collection, op: &Op) -> Result<StateWrite, TransformErr
                 Expect::Any => Expect::Present,
                 Expect::Absent | Expect::Present | Expect::Revision(_) => *expect,
             },
-            ttl: None,
+            lifetime: Lifetime::Unlimited,
         },
     })
 }

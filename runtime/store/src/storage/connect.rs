@@ -96,7 +96,6 @@ impl Storage {
             unclaimed,
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
-            clock: Arc::clone(&options.clock),
             kinds: options.kinds.clone(),
             transformers: options.transformers.clone(),
             stored_keys: Some(stored_keys),

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::JoinSet;
 
 use super::Storage;
-use crate::write::{Expect, Op, WriteError};
+use crate::write::{Op, WriteError};
 use crate::{Collection, Draft, ListQuery, Revision, StoredForm};
 
 /// Number of objects that are written at the same time.
@@ -16,7 +15,6 @@ const AT_ONCE: usize = 64;
 /// The objects that a write would store in another way, even one that changes nothing.
 #[derive(Debug)]
 pub struct StaleObjects {
-    storage: Storage,
     /// The next one last. Entries are not kept, because they would keep objects in memory that are replaced meanwhile.
     left: Vec<(Arc<Collection>, Arc<str>, Revision)>,
     unreadable: usize,
@@ -36,7 +34,6 @@ impl Storage {
     #[must_use]
     pub fn stale_objects(&self) -> StaleObjects {
         let mut stale = StaleObjects {
-            storage: self.clone(),
             left: Vec::new(),
             unreadable: 0,
         };
@@ -102,18 +99,16 @@ impl StaleObjects {
         self.unreadable
     }
 
-    /// Writes the next objects, unless others have written them meanwhile. `ttl` is the time after which an object expires whose
-    /// backend does not tell. `None` if no objects are left.
+    /// Writes the next objects, unless others have written them meanwhile; they expire as before. `None` if no objects are left.
     ///
     /// # Errors
     ///
     /// The first error of a write; its object is left out from now on.
-    pub async fn step(&mut self, ttl: impl Fn(&str) -> Option<Duration>) -> Result<Option<Rewritten>, WriteError> {
+    pub async fn step(&mut self) -> Result<Option<Rewritten>, WriteError> {
         if self.left.is_empty() {
             return Ok(None);
         }
         let next = self.left.split_off(self.left.len().saturating_sub(AT_ONCE));
-        let now = self.storage.shared.clock.unix_millis();
         let mut writes = JoinSet::new();
         for (collection, key, revision) in next.into_iter().rev() {
             let Some(entry) = collection.get(&key).filter(|entry| entry.revision() == revision) else {
@@ -121,19 +116,14 @@ impl StaleObjects {
             };
             // Not the bytes for readers: what the definition of the kind removes may come back.
             let bytes = entry.stored_without_revision().into_owned();
-            let ttl = match entry.expires() {
-                Some(expires) => Some(Duration::from_millis(expires.saturating_sub(now).max(1))),
-                None => ttl(&key),
-            };
-            let op = Op::Put {
+            let op = Op::Rewrite {
                 key,
                 draft: match entry.stored_gap() {
                     Some(gap) => Draft::new(bytes, gap as usize),
                     None => Draft::gapless(bytes),
                 },
                 row: entry.row().to_row(),
-                expect: Expect::Revision(revision),
-                ttl,
+                revision,
             };
             writes.spawn(async move { collection.write(op).await });
         }

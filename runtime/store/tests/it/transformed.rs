@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use planesmith_store::log::{Batch, Loader, Log as _, Record};
 use planesmith_store::{
@@ -242,6 +243,30 @@ async fn entries_of_another_key_are_stale_until_they_are_written() {
     let page = secrets.list(&ListQuery::all(SECRETS)).unwrap();
     let forms: Vec<StoredForm> = page.entries.iter().map(|entry| entry.stored_form()).collect();
     assert_eq!(forms, [StoredForm::Current, StoredForm::Earlier]);
+}
+
+#[tokio::test]
+async fn objects_that_are_written_anew_expire_as_before() {
+    let (log, shift) = (MemoryLog::new(), Shift::new(1, &[1, 2]));
+    let storage = open(&log, &shift);
+    let secrets = storage.collection(SECRETS, Arc::new(Braces));
+    let mut expiring = put("/secrets/a");
+    if let Op::Put { ttl, .. } = &mut expiring {
+        *ttl = Some(Duration::from_secs(500));
+    }
+    secrets.write(expiring).await.unwrap();
+    secrets.write(put("/secrets/b")).await.unwrap();
+    let expires = || ["a", "b"].map(|name| secrets.get(&format!("/secrets/{name}")).unwrap().expires());
+    let before = expires();
+    assert!(before[0].is_some() && before[1].is_none());
+    shift.writer.store(2, Ordering::Relaxed);
+    storage.transform_again();
+    let mut stale = storage.stale_objects();
+    assert_eq!(stale.left(), 2);
+    let step = stale.step().await.unwrap().unwrap();
+    assert_eq!((step.objects, expires()), (2, before));
+    assert_eq!(storage.stale_objects().left(), 0);
+    storage.close().await;
 }
 
 #[tokio::test]

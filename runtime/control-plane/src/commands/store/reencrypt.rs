@@ -137,7 +137,7 @@ async fn rewrite(storage: &Storage, work: &Work<'_>) -> Result<Done> {
         ..Done::default()
     };
     let mut part = work.part("encrypting", 0);
-    while let Some(step) = stale.step(|_| None).await? {
+    while let Some(step) = stale.step().await? {
         done.amount.objects += step.objects as u64;
         done.amount.bytes += step.bytes;
         let share = done.amount.bytes / done.amount.objects.max(1);
@@ -184,7 +184,7 @@ mod tests {
 
     async fn write_all_anew(storage: &Storage) -> usize {
         let mut stale = storage.stale_objects();
-        while stale.step(|_| None).await.unwrap().is_some() {}
+        while stale.step().await.unwrap().is_some() {}
         stale.unreadable()
     }
 

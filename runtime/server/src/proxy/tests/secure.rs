@@ -15,6 +15,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
 use super::*;
@@ -166,4 +167,129 @@ async fn watches_do_not_hold_up_other_requests() {
     watches.push(fetch(&watch, &link).await.unwrap());
     assert_eq!(read().await, "ok");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
+}
+
+/// The end of a connection of [`closing_backend`].
+#[derive(Clone, Copy)]
+enum Close {
+    /// After the answer to its first request.
+    AfterAnswer,
+    /// After the second request, without an answer.
+    AfterSecondRequest,
+    /// After the first request, without an answer.
+    AfterFirstRequest,
+    Never,
+}
+
+/// A server whose connections end as `closes` says, in order; further ones never do. The receiver gets the first line of each
+/// request, and an empty line when a connection has been closed.
+async fn closing_backend(closes: &'static [Close]) -> (u16, mpsc::UnboundedReceiver<String>) {
+    let (_, tls) = tls(IsCa::NoCa);
+    let acceptor = TlsAcceptor::from(Arc::new(tls));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, lines) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut closes = closes.iter().copied();
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let (close, sender) = (closes.next().unwrap_or(Close::Never), sender.clone());
+            tokio::spawn(async move {
+                for number in 1.. {
+                    let mut received = Vec::new();
+                    while !received.ends_with(b"\r\n\r\n") {
+                        let Ok(byte) = stream.read_u8().await else { return };
+                        received.push(byte);
+                    }
+                    let received = String::from_utf8(received).unwrap();
+                    let _ = sender.send(received.lines().next().unwrap().to_owned());
+                    match (close, number) {
+                        (Close::AfterFirstRequest, 1) | (Close::AfterSecondRequest, 2) => break,
+                        _ => {}
+                    }
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                    stream.write_all(answer).await.unwrap();
+                    stream.flush().await.unwrap();
+                    if matches!(close, Close::AfterAnswer) {
+                        break;
+                    }
+                }
+                let _ = stream.shutdown().await;
+                let _ = sender.send(String::new());
+            });
+        }
+    });
+    (port, lines)
+}
+
+/// The answers to a GET and then a request with `method`, and the first lines that the server received.
+async fn two_requests(closes: &'static [Close], method: Method) -> (Result<StatusCode, String>, Vec<String>) {
+    let (port, mut lines) = closing_backend(closes).await;
+    let link = link().pooled_http1();
+    let read = async |method: &Method, path: &str| {
+        let answer = send(method, HeaderMap::new(), &target(port, path), &link).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        let status = answer.status();
+        answer.into_body().collect().await.map_err(|error| error.to_string())?;
+        Ok(status)
+    };
+    assert_eq!(read(&Method::GET, "/one").await, Ok(StatusCode::OK));
+    let mut received = vec![lines.recv().await.unwrap()];
+    if matches!(closes[0], Close::AfterAnswer) {
+        assert_eq!(lines.recv().await.unwrap(), "", "the connection is closed");
+    }
+    let answer = read(&method, "/two").await;
+    while let Ok(line) = lines.try_recv() {
+        received.push(line);
+    }
+    received.retain(|line| !line.is_empty());
+    (answer, received)
+}
+
+#[tokio::test]
+async fn requests_are_repeated_when_a_connection_was_closed_while_it_was_idle() {
+    let [one, two] = ["one", "two"].map(|path| format!("GET /{path} HTTP/1.1"));
+    let post = "POST /two HTTP/1.1".to_owned();
+    for (closes, method, expected) in [
+        (&[Close::AfterAnswer][..], Method::GET, (true, vec![&one, &two])),
+        (&[Close::AfterAnswer], Method::POST, (true, vec![&one, &post])),
+        (
+            &[Close::AfterSecondRequest],
+            Method::GET,
+            (true, vec![&one, &two, &two]),
+        ),
+        // The server may have handled it.
+        (&[Close::AfterSecondRequest], Method::POST, (false, vec![&one, &post])),
+        // Once.
+        (
+            &[Close::AfterSecondRequest, Close::AfterFirstRequest],
+            Method::GET,
+            (false, vec![&one, &two, &two]),
+        ),
+    ] {
+        let (answer, received) = two_requests(closes, method.clone()).await;
+        let outcome = match &answer {
+            Ok(status) => *status == StatusCode::OK,
+            Err(why) => {
+                assert_eq!(why, "EOF");
+                false
+            }
+        };
+        assert_eq!(
+            (outcome, received.iter().collect::<Vec<_>>()),
+            expected,
+            "{method} {answer:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn requests_on_new_connections_are_not_repeated() {
+    let (port, mut lines) = closing_backend(&[Close::AfterFirstRequest]).await;
+    let error = fetch(&target(port, "/one"), &link().pooled_http1()).await.unwrap_err();
+    assert_eq!(error.to_string(), "EOF");
+    assert_eq!(lines.recv().await.unwrap(), "GET /one HTTP/1.1");
+    assert_eq!(lines.recv().await.unwrap(), "");
+    assert!(lines.try_recv().is_err());
 }

@@ -68,20 +68,20 @@ fn an_update_to_an_element_without_a_key_ends_the_tracking() {
         metadata: live.metadata.clone(),
         ..account(&["p", ""])
     };
-    let error = track_write(Some(&live), &mut new, &by("b"), &OneVersion).expect_err("unfit");
+    let error = track_write(Some(&live), &mut new, &by("b"), &OneVersion).expect_err("a type mismatch");
     let subject = "ns/a; test.example.com/v1, Kind=Account";
     assert_eq!(
         error.message(),
         format!("failed to convert new object ({subject}) to smd typed: {OMITS}")
     );
     assert_eq!(new.metadata.managed_fields, []);
-    // An object without managers stays so, and one that had them while it was unfit loses them, too.
+    // An object without managers stays so, and one that had them while it did not match its type loses them, too.
     let mut later = new.clone();
     later.references.pop();
     track_write(Some(&new), &mut later, &by("b"), &OneVersion).expect("nothing to track");
     assert_eq!(later.metadata.managed_fields, []);
     new.metadata.managed_fields.clone_from(&live.metadata.managed_fields);
-    let error = track_write(Some(&new), &mut later, &by("b"), &OneVersion).expect_err("unfit");
+    let error = track_write(Some(&new), &mut later, &by("b"), &OneVersion).expect_err("a type mismatch");
     assert_eq!(
         error.message(),
         format!("failed to convert live object ({subject}) to smd typed: {OMITS}")
@@ -92,7 +92,7 @@ fn an_update_to_an_element_without_a_key_ends_the_tracking() {
 fn nothing_is_applied_to_an_object_that_does_not_match_its_type() {
     let applied = json!({"apiVersion": "test.example.com/v1", "kind": "Account", "metadata": {"labels": {"x": "1"}}});
     let refused = |live: &dyn Object, applied: &Value, force| {
-        let refused = apply(live, applied, &by("a"), force, &Scheme::new()).expect_err("unfit");
+        let refused = apply(live, applied, &by("a"), force, &Scheme::new()).expect_err("a type mismatch");
         refused.to_api_error("sent").message().to_owned()
     };
     let mut live = stored(account(&["p", ""]));
