@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::facts::{ListType, Listing, Omit, PatchFacts, Rule, TypeFacts};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::{Object, Resource as _};
-use planesmith_machinery::resource::{CellSource, NameRule, Scope, SubresourceKind};
+use planesmith_machinery::resource::{CellSource, Generation, NameRule, Scope, SubresourceKind};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::{Slot, Struct as _, View};
 use planesmith_machinery::{Resource, Struct};
@@ -192,7 +192,8 @@ fn kind_facts_are_what_was_declared() {
         (type_meta.api_version, type_meta.kind),
         ("shop.example.com/v1alpha1", "Widget")
     );
-    assert!(facts.behavior.generation && !facts.behavior.create_on_update);
+    assert_eq!(facts.behavior.generation, Generation::Content);
+    assert!(!facts.behavior.create_on_update);
 
     let hub = facts.hub();
     assert_eq!((&*hub.version, hub.scope, hub.served), ("v1", Scope::Cluster, false));

@@ -16,7 +16,9 @@ use planesmith_machinery::facts::{FieldFacts, Omit, StructFacts, TypeFacts, Type
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::{Behavior, DynamicKind, NameRule, ResourceFacts, ResourceTable, Scope};
+use planesmith_machinery::resource::{
+    Behavior, DynamicKind, Generation, NameRule, ResourceFacts, ResourceTable, Scope,
+};
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{Extensions, NoStrategy};
 use planesmith_machinery::value::Shape;
@@ -170,7 +172,7 @@ impl CustomKind {
         columns: Cow::Borrowed(&[]),
         name_rule: NameRule::DnsSubdomain,
         behavior: Behavior {
-            generation: true,
+            generation: Generation::Content,
             keys_with_group: true,
             conditional_update: true,
             // Writes to the status leave other fields unchanged as well, but Kubernetes does not list these.

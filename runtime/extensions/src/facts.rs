@@ -14,7 +14,8 @@ use planesmith_dynamic::custom::{Checks, Converter, CustomKind, CustomVersion};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::json_path::{JsonPath, LazyPath};
 use planesmith_machinery::resource::{
-    Behavior, CellSource, Column, ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind, Text,
+    Behavior, CellSource, Column, Generation, ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts,
+    SubresourceKind, Text,
 };
 
 use crate::definition::{Definition, PrintedColumn, Version};
@@ -159,7 +160,7 @@ fn table(definition: Definition<'_>, version: Version<'_>) -> ResourceTable {
         columns: columns(version),
         behavior: Behavior {
             // Without a status subresource, every change increments the generation.
-            generation: true,
+            generation: Generation::Content,
             ..CustomKind::FACTS.behavior
         },
         ..CustomKind::FACTS

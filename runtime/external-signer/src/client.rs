@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use http::Uri;
 use http::uri::PathAndQuery;
 use hyper_util::rt::TokioIo;
+use planesmith_machinery::go_grpc::code_name;
 use planesmith_server::metrics::ExternalSignerMetrics;
 use prost::Message;
 use tokio::net::UnixStream;
@@ -62,7 +63,7 @@ impl Client {
             Err(Status::deadline_exceeded(message.trim_end_matches(": ")))
         });
         let code = answered.as_ref().map_or_else(Status::code, |_| Code::Ok);
-        self.metrics.called(path, name_of(code), begin.elapsed());
+        self.metrics.called(path, code_name(code.into()), begin.elapsed());
         answered
     }
 
@@ -93,30 +94,7 @@ impl Client {
 pub(crate) fn problem_of(status: &Status) -> String {
     format!(
         "rpc error: code = {} desc = {}",
-        name_of(status.code()),
+        code_name(status.code().into()),
         status.message()
     )
-}
-
-/// The name of a status code in metrics and messages, as Go has it.
-pub(crate) fn name_of(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "Canceled",
-        Code::Unknown => "Unknown",
-        Code::InvalidArgument => "InvalidArgument",
-        Code::DeadlineExceeded => "DeadlineExceeded",
-        Code::NotFound => "NotFound",
-        Code::AlreadyExists => "AlreadyExists",
-        Code::PermissionDenied => "PermissionDenied",
-        Code::ResourceExhausted => "ResourceExhausted",
-        Code::FailedPrecondition => "FailedPrecondition",
-        Code::Aborted => "Aborted",
-        Code::OutOfRange => "OutOfRange",
-        Code::Unimplemented => "Unimplemented",
-        Code::Internal => "Internal",
-        Code::Unavailable => "Unavailable",
-        Code::DataLoss => "DataLoss",
-        Code::Unauthenticated => "Unauthenticated",
-    }
 }

@@ -12,12 +12,13 @@ use futures_util::future::{BoxFuture, Shared};
 use planesmith_access::authentication::service_account::{ExternalSigner, PublicKey};
 use planesmith_control_plane::service_accounts::TokenSigner;
 use planesmith_machinery::go_format::quote;
+use planesmith_machinery::go_grpc::code_name;
 use planesmith_server::metrics::ExternalSignerMetrics;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tonic::Status;
 
-use crate::client::{Client, name_of, problem_of};
+use crate::client::{Client, problem_of};
 use crate::protocol::{
     FETCH_KEYS, FetchKeysRequest, FetchKeysResponse, METADATA, MetadataRequest, MetadataResponse, SIGN, SignRequest,
     SignResponse,
@@ -85,7 +86,7 @@ impl From<Status> for Problem {
     fn from(status: Status) -> Self {
         Self {
             message: problem_of(&status),
-            code: name_of(status.code()),
+            code: code_name(status.code().into()),
         }
     }
 }
@@ -191,7 +192,7 @@ impl Signer {
         let fetched = self.fetched().await;
         let code = fetched
             .as_ref()
-            .map_or_else(|problem| problem.code, |()| name_of(tonic::Code::Ok));
+            .map_or_else(|problem| problem.code, |()| code_name(tonic::Code::Ok.into()));
         self.0.metrics.fetched(code);
         fetched.map_err(|problem| format!("while fetching token verification keys: {}", problem.message))
     }
@@ -306,7 +307,7 @@ impl ExternalSigner for Signer {
             metrics.signed(
                 signed
                     .as_ref()
-                    .map_or_else(|problem| problem.code, |_| name_of(tonic::Code::Ok)),
+                    .map_or_else(|problem| problem.code, |_| code_name(tonic::Code::Ok.into())),
             );
             signed.map_err(|problem| problem.message)
         })

@@ -42,8 +42,8 @@ pub mod value;
 // Dependent crates use these types through machinery.
 pub use planesmith_clock as clock;
 pub use planesmith_wire::{
-    cbor, der, duration, go_base64, go_format, go_pattern, hex, int_or_string, json_path, micro_time, names, pem,
-    quantity, raw, sorting, time, yaml,
+    cbor, der, duration, go_base64, go_format, go_grpc, go_pattern, hex, int_or_string, json_path, micro_time, names,
+    pem, quantity, raw, sorting, time, yaml,
 };
 
 pub use resource::{object, strategy};

@@ -124,11 +124,24 @@ pub enum Scope {
     Cluster,
 }
 
+/// The changes of an object that the server counts in `metadata.generation`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generation {
+    /// Objects have no generation.
+    #[default]
+    None,
+    /// Changes outside of metadata and status.
+    Content,
+    /// Changes outside of metadata and status, and updates that send an empty list or map there: kube-apiserver compares
+    /// objects of the kind exactly and stores nothing of an empty list, so each one that is sent is a change.
+    AsSent,
+}
+
 /// Deviations of a kind from the usual handling of writes and tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Behavior {
-    /// The server increments `metadata.generation` with each change outside metadata and status.
-    pub generation: bool,
+    /// The changes that `metadata.generation` counts.
+    pub generation: Generation,
     /// The store keys begin with group and plural, though the group is one of Kubernetes.
     pub keys_with_group: bool,
     /// PUT creates a missing object.
@@ -165,7 +178,7 @@ pub struct Behavior {
 impl Behavior {
     /// No deviation.
     pub const NONE: Self = Self {
-        generation: false,
+        generation: Generation::None,
         keys_with_group: false,
         create_on_update: false,
         conditional_update: false,

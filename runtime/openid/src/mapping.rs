@@ -2,6 +2,7 @@
 
 use planesmith_access::user::UserInfo;
 use planesmith_expressions::authentication::{Expression, Mapped};
+use planesmith_machinery::json::name_of;
 use serde_json::{Value, json};
 
 use crate::compact_token::Claims;
@@ -166,7 +167,7 @@ fn check_email(claims: &Claims) -> Result<(), String> {
         Some(Value::Bool(false) | Value::Null) => Err("oidc: email not verified".to_owned()),
         Some(other) => Err(format!(
             "oidc: parse 'email_verified' claim: json: cannot unmarshal {} into Go value of type bool",
-            json_type(other)
+            name_of(other)
         )),
     }
 }
@@ -185,7 +186,7 @@ fn go_text(value: &Value) -> Result<String, String> {
         Value::Null => Ok(String::new()),
         other => Err(format!(
             "json: cannot unmarshal {} into Go value of type string",
-            json_type(other)
+            name_of(other)
         )),
     }
 }
@@ -199,18 +200,6 @@ fn texts(value: &Value) -> Result<Vec<String>, String> {
             texts.map_err(|_| "json: cannot unmarshal array into Go value of type string".to_owned())
         }
         single => go_text(single).map(|text| vec![text]),
-    }
-}
-
-/// Returns the name of a value's type in errors of Go's decoder.
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

@@ -11,6 +11,7 @@ pub mod der;
 pub mod duration;
 pub mod go_base64;
 pub mod go_format;
+pub mod go_grpc;
 pub mod go_pattern;
 pub mod hex;
 pub mod int_or_string;

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::strategy::{Context, MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -16,7 +16,7 @@ use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_sel
     version = "v1",
     categories("api-extensions"),
     cluster,
-    generation,
+    generation = as_sent,
     conditional_update,
     strategy,
     strategy_extensions
@@ -90,13 +90,6 @@ impl Strategy for ValidatingWebhookConfiguration {
     fn set_defaults(&mut self) {
         for webhook in &mut self.webhooks {
             webhook.set_defaults();
-        }
-    }
-
-    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
-        // kube-apiserver compares this kind exactly, and stores nothing of an empty list: each one that is sent is a change.
-        if context.sent_empty.has_any_except(&["metadata"], self) {
-            self.metadata.generation = old.metadata.generation + 1;
         }
     }
 

@@ -5,7 +5,7 @@ mod check;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, ip};
 
@@ -18,7 +18,7 @@ use crate::selector_text::selector_text;
     group = "networking.k8s.io",
     version = "v1",
     short("netpol"),
-    generation,
+    generation = as_sent,
     strategy,
     strategy_extensions
 )]
@@ -123,13 +123,6 @@ fn pod_selector_cell(policy: &NetworkPolicy) -> Cell {
 impl Strategy for NetworkPolicy {
     fn set_defaults(&mut self) {
         self.spec.set_defaults();
-    }
-
-    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
-        // kube-apiserver compares this kind exactly, and stores nothing of an empty list: each one that is sent is a change.
-        if context.sent_empty.has_any_except(&["metadata"], self) {
-            self.metadata.generation = old.metadata.generation + 1;
-        }
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned as _;
 use syn::{DeriveInput, Path};
 
-use super::model::{BehaviorModel, NameRule};
+use super::model::{BehaviorModel, GenerationModel, NameRule};
 use crate::diagnostics::Diagnostics;
 use crate::keys::{Entry, Grammar, Spanned, of_attributes};
 use crate::structure::attr::named_fields;
@@ -107,6 +107,10 @@ const NAME_RULES: [NameRule; 9] = [
     NameRule::IpAddress,
     NameRule::OfStrategy,
 ];
+
+/// The values of `generation`, in the order of [`GENERATIONS`]; the first one is that of the key alone.
+const GENERATION_WORDS: &[&str] = &["content", "as_sent"];
+const GENERATIONS: [GenerationModel; 2] = [GenerationModel::Content, GenerationModel::AsSent];
 
 /// `#[resource(...)]`, as written; flags are the spans of their keys.
 #[derive(Debug, Default)]
@@ -236,6 +240,15 @@ impl ResourceAttrs {
                 self.columns
                     .extend(nested.map(|entries| ColumnAttrs::read(entry.span, &entries, diagnostics)));
             }
+            "generation" => {
+                let word = match entry.is_alone() {
+                    true => Some(GenerationModel::Content),
+                    false => entry
+                        .word(GENERATION_WORDS, diagnostics)
+                        .map(|word| GENERATIONS[word.value]),
+                };
+                self.behavior.generation = word.unwrap_or_default();
+            }
             "name_rule" => {
                 self.name_rule = entry
                     .word(NAME_RULE_WORDS, diagnostics)
@@ -254,7 +267,6 @@ impl ResourceAttrs {
             "status" => self.status = entry.flag(diagnostics),
             "strategy" => self.strategy = entry.flag(diagnostics).is_some(),
             "strategy_extensions" => self.strategy_extensions = entry.flag(diagnostics).is_some(),
-            "generation" => behavior.generation = entry.flag(diagnostics).is_some(),
             "create_on_update" => behavior.create_on_update = entry.flag(diagnostics).is_some(),
             "conditional_update" => behavior.conditional_update = entry.flag(diagnostics).is_some(),
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),

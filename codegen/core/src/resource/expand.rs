@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::model::{CellSource, ColumnModel, NameRule, ResourceModel, Subresource, SubresourceKind};
+use super::model::{CellSource, ColumnModel, GenerationModel, NameRule, ResourceModel, Subresource, SubresourceKind};
 use super::path_use::PathCheck;
 use crate::structure::expand::{items, option};
 
@@ -241,7 +241,6 @@ fn name_rule(rule: NameRule) -> TokenStream {
 fn behavior(model: &ResourceModel) -> TokenStream {
     let behavior = &model.behavior;
     let flags = [
-        ("generation", behavior.generation),
         ("create_on_update", behavior.create_on_update),
         ("conditional_update", behavior.conditional_update),
         ("returns_deleted", behavior.returns_deleted),
@@ -258,6 +257,11 @@ fn behavior(model: &ResourceModel) -> TokenStream {
         quote!(#name: true,)
     });
     let mut flags = flags.peekable();
+    let generation = match behavior.generation {
+        GenerationModel::None => None,
+        GenerationModel::Content => Some(quote!(generation: __resource::Generation::Content,)),
+        GenerationModel::AsSent => Some(quote!(generation: __resource::Generation::AsSent,)),
+    };
     let paths = [("resets", &behavior.resets), ("status_resets", &behavior.status_resets)];
     let paths = paths
         .iter()
@@ -273,11 +277,13 @@ fn behavior(model: &ResourceModel) -> TokenStream {
     };
     let rows_by = path("rows_by", &behavior.rows_by);
     let partitioned_by = path("partitioned_by", &behavior.partitioned_by);
-    if flags.peek().is_none() && paths.peek().is_none() && rows_by.is_none() && partitioned_by.is_none() {
+    let has_words = generation.is_some() || rows_by.is_some() || partitioned_by.is_some();
+    if flags.peek().is_none() && paths.peek().is_none() && !has_words {
         return quote!(__resource::Behavior::NONE);
     }
     quote! {
         __resource::Behavior {
+            #generation
             #(#flags)*
             #(#paths)*
             #rows_by

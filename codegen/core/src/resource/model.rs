@@ -166,11 +166,23 @@ pub enum NameRule {
     OfStrategy,
 }
 
+/// The changes that `metadata.generation` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GenerationModel {
+    /// Objects have no generation.
+    #[default]
+    None,
+    /// Changes of the content.
+    Content,
+    /// Changes of the content, and updates that send an empty list or map.
+    AsSent,
+}
+
 /// Deviations of a kind from the default handling of writes and tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BehaviorModel {
-    /// `metadata.generation` counts spec changes.
-    pub generation: bool,
+    /// The changes that `metadata.generation` counts.
+    pub generation: GenerationModel,
     /// PUT creates a missing object.
     pub create_on_update: bool,
     /// PUT requires a resourceVersion.

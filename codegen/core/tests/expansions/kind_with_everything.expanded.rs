@@ -184,7 +184,7 @@ const _: () = {
         ),
         name_rule: __resource::NameRule::DnsLabel1035,
         behavior: __resource::Behavior {
-            generation: true,
+            generation: __resource::Generation::Content,
             create_on_update: true,
             conditional_update: true,
             returns_deleted: true,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use http::Uri;
 use http::uri::PathAndQuery;
 use hyper_util::rt::TokioIo;
+use planesmith_machinery::go_grpc::code_name;
 use prost::Message;
 use tokio::net::UnixStream;
 use tonic::client::Grpc;
@@ -75,7 +76,7 @@ impl Client {
         self.observer.observe(&EncryptionEvent::PluginCalled {
             provider: &self.name,
             method: path,
-            code: name_of(code),
+            code: code_name(code.into()),
             took: begin.elapsed(),
         });
         answered
@@ -111,34 +112,11 @@ fn reason_of(error: &dyn std::error::Error) -> String {
 pub(super) fn problem_of(status: &Status) -> String {
     let source = std::error::Error::source(status).map(reason_of);
     let message = match status.message() {
-        "" => name_of(status.code()).to_owned(),
+        "" => code_name(status.code().into()).to_owned(),
         message => message.to_owned(),
     };
     match source.filter(|source| !message.contains(source.as_str())) {
         Some(source) => format!("{message}: {source}"),
         None => message,
-    }
-}
-
-/// The name of a status code in metrics, as Go has it.
-fn name_of(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "Canceled",
-        Code::Unknown => "Unknown",
-        Code::InvalidArgument => "InvalidArgument",
-        Code::DeadlineExceeded => "DeadlineExceeded",
-        Code::NotFound => "NotFound",
-        Code::AlreadyExists => "AlreadyExists",
-        Code::PermissionDenied => "PermissionDenied",
-        Code::ResourceExhausted => "ResourceExhausted",
-        Code::FailedPrecondition => "FailedPrecondition",
-        Code::Aborted => "Aborted",
-        Code::OutOfRange => "OutOfRange",
-        Code::Unimplemented => "Unimplemented",
-        Code::Internal => "Internal",
-        Code::Unavailable => "Unavailable",
-        Code::DataLoss => "DataLoss",
-        Code::Unauthenticated => "Unauthenticated",
     }
 }

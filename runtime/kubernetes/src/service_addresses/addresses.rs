@@ -305,3 +305,42 @@ fn is_ready(range: &ServiceCIDR) -> bool {
         .find(|condition| condition.r#type == "Ready");
     range.metadata.deletion_timestamp.is_none() && condition.is_none_or(|condition| condition.status == "True")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use planesmith_machinery::clock::SystemClock;
+
+    use super::*;
+    use crate::memory_stores::{put, stores};
+    use crate::options::PortRange;
+
+    #[tokio::test]
+    async fn addresses_come_from_every_range_in_use() {
+        let stores = stores(|scheme| {
+            scheme.add::<IPAddress>().add::<ServiceCIDR>();
+        });
+        for (name, cidr, status) in [
+            ("large", "10.0.0.0/16", "True"),
+            ("small", "10.77.0.0/28", "True"),
+            ("unused", "10.99.0.0/16", "False"),
+        ] {
+            let range = json!({"metadata": {"name": name}, "spec": {"cidrs": [cidr]},
+                               "status": {"conditions": [{"type": "Ready", "status": status}]}});
+            put::<ServiceCIDR>(&stores, &range).await;
+        }
+        let ports = NodePorts::new(PortRange::new(30_000, 30_001).unwrap());
+        let loopback = Loopback::new(Arc::new(SystemClock));
+        let addresses = Addresses::new(&stores, &loopback, &ports, None);
+        let mut used = BTreeSet::new();
+        for _ in 0..200 {
+            let taken = addresses.take_any(Family::V4, &Service::default(), true).await.unwrap();
+            used.insert(taken.address);
+        }
+        assert_eq!(
+            used,
+            ["10.0.0.0", "10.77.0.0"].map(|address| address.parse().unwrap()).into()
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Fields that a client cannot set: reset in new objects, and restored in changed ones.
 
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::Generation;
 use planesmith_machinery::strategy::Context;
 use planesmith_machinery::{copy, value};
 
@@ -10,7 +11,7 @@ use crate::representation;
 /// Resets the fields that a creator may not set.
 pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
     let facts = object.resource().clone();
-    if facts.behavior.generation {
+    if facts.behavior.generation != Generation::None {
         object.meta_mut().generation = 1;
     }
     if !facts.behavior.status_on_create && facts.subresource("status").is_some() {
@@ -48,8 +49,12 @@ pub(super) fn prepare_update(
         Part::Own(part) => part.prepare(new, context, old),
     }
     keep_system_fields(new, old);
-    let counts = facts.behavior.generation && !matches!(part, Part::Status);
-    if counts && (has_pruned_fields || changes_content(new, old)) {
+    let is_change = match (facts.behavior.generation, part) {
+        (Generation::None, _) | (_, Part::Status) => false,
+        (Generation::AsSent, Part::Object) if context.sent_empty.has_any_except(&["metadata"], new) => true,
+        (Generation::Content | Generation::AsSent, _) => has_pruned_fields || changes_content(new, old),
+    };
+    if is_change {
         new.meta_mut().generation = old.meta().generation + 1;
     }
 }
