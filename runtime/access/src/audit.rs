@@ -15,4 +15,4 @@ pub use event::{Event, ObjectReference, encode_both, legacy_line};
 pub use level::{Level, Stage, Stages};
 pub use managed_fields::without_managed_fields;
 pub use policy::{AuditDecision, Policy, PolicyError};
-pub use sink::{Failed, Sink};
+pub use sink::{Failed, Recording, Sink};

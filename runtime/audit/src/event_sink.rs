@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use bytes::Bytes;
 use clap::ValueEnum;
-use planesmith_access::audit::{Event, Failed, Sink, encode_both, legacy_line};
+use planesmith_access::audit::{Event, Failed, Recording, Sink, encode_both, legacy_line};
+use planesmith_access::outcome::Outcome;
 use planesmith_server::audit::AuditMeter;
 
 use crate::destination::Destination;
+use crate::losses::Losses;
 use crate::queue::{Batching, Queue};
+use crate::shared_writes::SharedWrites;
 
 /// The format of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -80,11 +83,10 @@ impl SinkOptions {
 /// Encodes events and passes them to a destination.
 #[derive(Debug)]
 pub(crate) struct EventSink {
-    name: &'static str,
     format: EventFormat,
     truncation: Option<Truncation>,
     delivery: SinkDelivery,
-    meter: Arc<dyn AuditMeter>,
+    losses: Losses,
 }
 
 /// The most deliveries that requests wait for at the same time: each has a thread, and a destination that does not answer must
@@ -99,6 +101,11 @@ enum SinkDelivery {
         strict: bool,
         /// The number of deliveries that requests wait for.
         waiting: AtomicUsize,
+    },
+    /// At once, together with events of other requests.
+    Shared {
+        writes: SharedWrites,
+        strict: bool,
     },
     Queued(Queue),
 }
@@ -117,7 +124,12 @@ impl EventSink {
     ) -> Result<Self> {
         let destination: Arc<dyn Destination> = Arc::from(destination);
         let limit = options.truncation.map(|limits| limits.batch);
+        let losses = Losses::new(name, meter);
         let delivery = match options.delivery {
+            Delivery::AtOnce { strict } if destination.joins_requests() => SinkDelivery::Shared {
+                writes: SharedWrites::new(destination, losses.clone()),
+                strict,
+            },
             Delivery::AtOnce { strict } => SinkDelivery::AtOnce {
                 destination,
                 strict,
@@ -128,11 +140,10 @@ impl EventSink {
             }
         };
         Ok(Self {
-            name,
             format: options.format,
             truncation: options.truncation,
             delivery,
-            meter: Arc::clone(meter),
+            losses,
         })
     }
 
@@ -158,7 +169,8 @@ impl EventSink {
         let encoded = events.iter().filter_map(|event| {
             let encoded = self.encode(event);
             if encoded.is_none() {
-                self.lose(1, "it is larger than the limit, even without its objects");
+                self.losses
+                    .add(1, "it is larger than the limit, even without its objects");
             }
             encoded
         });
@@ -173,13 +185,6 @@ impl EventSink {
             _ => encoded.len(),
         }
     }
-
-    fn lose(&self, events: usize, why: &str) {
-        self.meter.lost(self.name, events as u64);
-        for _ in 0..events {
-            tracing::warn!(sink = self.name, why, "an audit event is lost");
-        }
-    }
 }
 
 /// Delivers events together, unless too many are being delivered.
@@ -191,6 +196,14 @@ fn deliver_at_once(destination: &dyn Destination, events: &[Bytes], waiting: &At
     };
     waiting.fetch_sub(1, Ordering::Relaxed);
     delivered
+}
+
+/// The result of a delivery for the request whose events they are: only a strict sink has it refused.
+fn for_request(delivered: Result<(), String>, strict: bool) -> Result<(), Failed> {
+    match delivered {
+        Err(why) if strict => Err(Failed(why)),
+        _ => Ok(()),
+    }
 }
 
 impl Sink for EventSink {
@@ -208,19 +221,18 @@ impl Sink for EventSink {
                 let mut recorded = Ok(());
                 for part in encoded.chunks(self.at_once(&encoded)) {
                     if let Err(why) = deliver_at_once(&**destination, part, waiting) {
-                        self.lose(part.len(), &why);
-                        if *strict {
-                            recorded = Err(Failed(why));
-                        }
+                        self.losses.add(part.len(), &why);
+                        recorded = recorded.and(for_request(Err(why), *strict));
                     }
                 }
                 recorded
             }
+            SinkDelivery::Shared { writes, strict } => for_request(writes.deliver(encoded), *strict),
             SinkDelivery::Queued(queue) => {
                 for event in encoded {
                     // Many may wait: they do not share a larger piece of memory.
                     if !queue.push(Bytes::copy_from_slice(&event)) {
-                        self.lose(1, "the buffer is full");
+                        self.losses.add(1, "the buffer is full");
                     }
                 }
                 Ok(())
@@ -228,8 +240,26 @@ impl Sink for EventSink {
         }
     }
 
+    fn begin(&self, events: &[Event<'_>]) -> Recording {
+        let SinkDelivery::Shared { writes, strict } = &self.delivery else {
+            return self.record(events).into();
+        };
+        let encoded = self.encode_all(events);
+        if encoded.is_empty() {
+            return Ok(()).into();
+        }
+        let strict = *strict;
+        match writes.begin(encoded) {
+            Outcome::Ready(delivered) => for_request(delivered, strict).into(),
+            Outcome::Pending(delivery) => Outcome::pending(async move { for_request(delivery.await, strict) }),
+        }
+    }
+
     fn is_strict(&self) -> bool {
-        matches!(self.delivery, SinkDelivery::AtOnce { strict: true, .. })
+        matches!(
+            self.delivery,
+            SinkDelivery::AtOnce { strict: true, .. } | SinkDelivery::Shared { strict: true, .. }
+        )
     }
 
     fn finish(&self) {

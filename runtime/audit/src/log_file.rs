@@ -58,27 +58,89 @@ impl LogFile {
     }
 }
 
-impl Destination for LogFile {
-    fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let Lines { target, text } = &mut *lines;
+impl Lines {
+    /// Writes lines, and begins a new file where they do not fit any more.
+    fn write(&mut self, events: &[Bytes]) -> io::Result<()> {
+        let Self { target, text } = self;
         text.reserve(events.iter().map(|event| event.len() + 1).sum());
         for event in events {
+            if !text.is_empty() && !target.fits(text.len() + event.len() + 1) {
+                target.append(text)?;
+                text.clear();
+            }
             text.extend_from_slice(event);
             text.push(b'\n');
         }
-        let written = match target {
-            Target::File(file) => file.append(text),
-            Target::StandardOutput => io::stdout().lock().write_all(text),
-        };
-        text.clear();
-        text.shrink_to(MAX_REUSED);
+        target.append(text)
+    }
+}
+
+impl Target {
+    fn fits(&self, bytes: usize) -> bool {
+        match self {
+            Target::File(file) => file.fits(bytes),
+            Target::StandardOutput => true,
+        }
+    }
+
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self {
+            Target::File(file) => file.append(lines),
+            Target::StandardOutput => io::stdout().lock().write_all(lines),
+        }
+    }
+}
+
+impl Destination for LogFile {
+    fn deliver(&self, events: &[Bytes]) -> Result<(), String> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = lines.write(events);
+        lines.text.clear();
+        lines.text.shrink_to(MAX_REUSED);
         written.map_err(|error| error.to_string())
+    }
+
+    fn joins_requests(&self) -> bool {
+        true
     }
 }
 
 impl fmt::Debug for LogFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LogFile").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn lines_that_are_written_together_continue_in_a_new_file_where_one_is_full() {
+        const LIMITS: Limits = Limits {
+            bytes: 12,
+            days: 0,
+            files: 0,
+            compress: false,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let log = LogFile {
+            lines: Mutex::new(Lines {
+                target: Target::File(RotatedFile::open(&path, LIMITS).unwrap()),
+                text: Vec::new(),
+            }),
+        };
+        let events =
+            ["1", "four", "5", "a longer one than fits", "2", "3"].map(|event| Bytes::from_static(event.as_bytes()));
+        log.deliver(&events).unwrap();
+        let contents = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        let mut contents: Vec<String> = contents.collect();
+        contents.sort();
+        assert_eq!(contents, ["1\nfour\n5\n", "2\n3\n", "a longer one than fits\n"]);
     }
 }

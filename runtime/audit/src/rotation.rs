@@ -77,13 +77,17 @@ impl RotatedFile {
     ///
     /// The lines are not in the file, or only in part.
     pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        let length = lines.len() as u64;
-        if self.is_regular && self.size > 0 && self.size.saturating_add(length) > self.limits.bytes {
+        if self.size > 0 && !self.fits(lines.len()) {
             self.rotate()?;
         }
         self.file.write_all(lines)?;
-        self.size += length;
+        self.size += lines.len() as u64;
         Ok(())
+    }
+
+    /// True if so many bytes more fit into the file.
+    pub(crate) fn fits(&self, bytes: usize) -> bool {
+        !self.is_regular || self.size.saturating_add(bytes as u64) <= self.limits.bytes
     }
 
     fn rotate(&mut self) -> io::Result<()> {

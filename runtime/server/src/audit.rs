@@ -9,8 +9,9 @@ mod record;
 use std::fmt;
 use std::sync::Arc;
 
-use planesmith_access::audit::{AuditDecision, Event, Failed, Policy, Sink};
+use planesmith_access::audit::{AuditDecision, Event, Failed, Policy, Recording, Sink};
 use planesmith_access::authorization::Target;
+use planesmith_access::outcome::Outcome;
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::clock::Clock;
 
@@ -71,5 +72,16 @@ impl Audit {
             recorded = recorded.and(sink.record(events));
         }
         recorded
+    }
+
+    /// Begins to record events of one request as [`record`](Self::record) does.
+    fn begin(&self, events: &[Event<'_>]) -> Recording {
+        self.meter.recorded(events.len() as u64);
+        let mut begun = self.sinks.iter().map(|sink| sink.begin(events));
+        let first = begun.next().unwrap_or(Outcome::Ready(Ok(())));
+        begun.fold(first, |before, next| match (before, next) {
+            (Outcome::Ready(before), Outcome::Ready(next)) => before.and(next).into(),
+            (before, next) => Outcome::pending(async move { before.wait().await.and(next.wait().await) }),
+        })
     }
 }

@@ -46,7 +46,9 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt;
 use http::{HeaderMap, Request, StatusCode, Version};
+use planesmith_access::audit::Recording;
 use planesmith_access::authentication::Remarks;
+use planesmith_access::outcome::Outcome;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiError;
 use tower::Service;
@@ -160,6 +162,8 @@ pub struct Exchange {
     pub(crate) traced: Option<Traced>,
     /// The data for the audit record, until it begins.
     pub(crate) audited: Option<Origin>,
+    /// Records the end of the request, which the answer waits for.
+    pub(crate) recording: Recording,
     /// Remarks about the credentials of the request, for its audit event.
     pub(crate) remarks: Option<Arc<Remarks>>,
     /// Counts the request until it is answered, in a server that waits for it when it stops.
@@ -190,6 +194,7 @@ impl Exchange {
             marks: LabelSource::default(),
             traced: None,
             audited: None,
+            recording: Outcome::Ready(Ok(())),
             remarks: None,
             under_way: None,
             gzip: false,
@@ -257,6 +262,9 @@ impl Filters {
             }
         }
         std::mem::take(&mut exchange.flow).add_to(response.headers_mut());
+        if let Err(failed) = std::mem::replace(&mut exchange.recording, Ok(()).into()).wait().await {
+            tracing::warn!(request = %exchange.ctx.id, %failed, "an audit event was not recorded");
+        }
         Answer::due(response, exchange.ctx.deadline, is_late)
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
 use planesmith_access::audit::{
-    Annotations, AuditDecision, Event, Failed, Level, ObjectReference, Stage, without_managed_fields,
+    Annotations, AuditDecision, Event, Failed, Level, ObjectReference, Recording, Stage, without_managed_fields,
 };
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::meta::ObjectMeta;
@@ -170,23 +170,23 @@ impl AuditRecord {
         }
     }
 
-    /// Records the arrival, or holds it back.
-    ///
-    /// # Errors
-    ///
-    /// A strict sink has not recorded it, so that the request must be refused.
-    pub(crate) fn receive(&self) -> Result<(), Failed> {
+    /// Begins to record the arrival, or holds it back. The outcome is an error if a strict sink has not recorded it, so that the
+    /// request must be refused.
+    pub(crate) fn receive(&self) -> Recording {
         if self.decision.omitted_stages.contains(Stage::RequestReceived) {
-            return Ok(());
+            return Ok(()).into();
         }
         let annotations = Some(self.annotations.collected()).filter(|texts| !texts.is_empty());
         let arrival = Arrival { annotations };
         let request = &self.head.request;
         if !request.is_mutating() && !request.is_long_running() && !self.audit.is_strict() {
             self.with(|state| state.arrival = Some(arrival));
-            return Ok(());
+            return Ok(()).into();
         }
-        self.with(|state| self.send_arrival(&arrival, state))
+        self.with(|state| {
+            let texts = HeadTexts::of(&self.head);
+            self.audit.begin(&[self.arrival_event(&texts, &arrival, state)])
+        })
     }
 
     /// Records the arrival if it is held back: the request takes longer.
@@ -213,6 +213,14 @@ impl AuditRecord {
     /// Records the end of the request, unless that is recorded.
     pub(crate) fn complete(&self) {
         self.end(Stage::ResponseComplete);
+    }
+
+    /// Begins to record the end of the request, unless that is recorded.
+    pub(crate) fn begin_completion(&self) -> Recording {
+        self.with(|state| match std::mem::replace(&mut state.is_complete, true) {
+            true => Ok(()).into(),
+            false => self.events_to(Stage::ResponseComplete, state, |events| self.audit.begin(events)),
+        })
     }
 
     /// Records that the handler panicked.
@@ -252,11 +260,24 @@ impl AuditRecord {
 
     /// Records a stage after the arrival, which is recorded with it if it is still held back.
     fn send(&self, stage: Stage, state: &mut State) -> Result<(), Failed> {
+        self.events_to(stage, state, |events| self.audit.record(events))
+    }
+
+    /// Passes the event of a stage after the arrival to `record`, behind the arrival if that is still held back.
+    fn events_to<R: From<Result<(), Failed>>>(
+        &self,
+        stage: Stage,
+        state: &mut State,
+        record: impl FnOnce(&[Event<'_>]) -> R,
+    ) -> R {
         let arrival = state.arrival.take();
-        if self.decision.omitted_stages.contains(stage) {
-            return arrival.map_or(Ok(()), |arrival| self.send_arrival(&arrival, state));
-        }
         let texts = HeadTexts::of(&self.head);
+        if self.decision.omitted_stages.contains(stage) {
+            return match arrival {
+                Some(arrival) => record(&[self.arrival_event(&texts, &arrival, state)]),
+                None => Ok(()).into(),
+            };
+        }
         let annotations = self.annotations.collected();
         let event = Event {
             impersonated: state.impersonated.as_deref(),
@@ -269,8 +290,8 @@ impl AuditRecord {
             ..self.event(&texts, stage, state, &annotations)
         };
         match arrival {
-            Some(arrival) => self.audit.record(&[self.arrival_event(&texts, &arrival, state), event]),
-            None => self.audit.record(&[event]),
+            Some(arrival) => record(&[self.arrival_event(&texts, &arrival, state), event]),
+            None => record(&[event]),
         }
     }
 

@@ -10,7 +10,8 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use http_body::Body as _;
-use planesmith_access::audit::{Annotations, Level, Stage};
+use planesmith_access::audit::{Annotations, Failed, Level, Stage};
+use planesmith_access::outcome::Outcome;
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
@@ -84,13 +85,14 @@ impl Filter for Auditing {
         let received = record.receive();
         exchange.ctx.audit = Some(record);
         match received {
-            Ok(()) => Step::Continue,
-            Err(failed) => {
-                tracing::error!(request = %exchange.ctx.id, %failed, "a request is refused: it cannot be recorded");
-                self.0.audit.meter.rejected();
-                let message = "failed to store audit event";
-                exchange.refuse(&ApiError::internal(message))
-            }
+            Outcome::Ready(received) => match self.conclude(exchange, received) {
+                None => Step::Continue,
+                Some(refusal) => Step::Answer(refusal),
+            },
+            Outcome::Pending(recording) => Step::Wait(Box::pin(async move {
+                let received = recording.await;
+                self.conclude(exchange, received)
+            })),
         }
     }
 
@@ -109,7 +111,7 @@ impl Filter for Auditing {
         // A complete body is as good as sent, unless its object is read while it is sent.
         let is_sent = response.body().size_hint().exact().is_some() && !record.awaits_answer();
         if is_sent && !record.is_long_running() {
-            record.complete();
+            exchange.recording = record.begin_completion();
             return;
         }
         // The client decides how long the rest takes.
@@ -126,6 +128,16 @@ impl Filter for Auditing {
             }
         }
         Err(failure)
+    }
+}
+
+impl Auditing {
+    /// Returns the answer to a request whose arrival had to be recorded and is not.
+    fn conclude(&self, exchange: &mut Exchange, received: Result<(), Failed>) -> Option<Response> {
+        let failed = received.err()?;
+        tracing::error!(request = %exchange.ctx.id, %failed, "a request is refused: it cannot be recorded");
+        self.0.audit.meter.rejected();
+        Some(exchange.error_answer(&ApiError::internal("failed to store audit event")))
     }
 }
 

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use http::Request;
 use http::header::ACCEPT;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use planesmith_access::audit::{Event, Failed, Policy, Sink};
+use planesmith_access::audit::{Event, Failed, Policy, Recording, Sink};
 use planesmith_machinery::clock::SystemClock;
 use planesmith_machinery::feature::Features;
 use tokio::sync::Notify;
@@ -33,6 +33,8 @@ struct Memory {
     calls: Mutex<Vec<String>>,
     /// The results and the objects of answers.
     answers: Mutex<Vec<(String, String)>>,
+    /// Each recording that a request can wait for ends with a notification; at once without one.
+    ends: Option<Arc<Notify>>,
 }
 
 impl Sink for Memory {
@@ -47,6 +49,21 @@ impl Sink for Memory {
         let answers = ends.map(|event| (text(event.status), text(event.response_object)));
         self.answers.lock().unwrap().extend(answers);
         Ok(())
+    }
+
+    fn begin(&self, events: &[Event<'_>]) -> Recording {
+        let recorded = self.record(events);
+        let is_strict = self.is_strict;
+        match self.ends.clone() {
+            None => recorded.into(),
+            Some(ends) => Outcome::pending(async move {
+                ends.notified().await;
+                match is_strict {
+                    true => Err(Failed("the disk is full".to_owned())),
+                    false => Ok(()),
+                }
+            }),
+        }
     }
 
     fn is_strict(&self) -> bool {
@@ -76,10 +93,17 @@ struct Server {
 
 impl Server {
     fn new(policy: &str, is_strict: bool) -> Self {
-        let sink = Arc::new(Memory {
-            is_strict,
-            ..Memory::default()
-        });
+        Self::with(
+            policy,
+            Memory {
+                is_strict,
+                ..Memory::default()
+            },
+        )
+    }
+
+    fn with(policy: &str, sink: Memory) -> Self {
+        let sink = Arc::new(sink);
         let audit = Audit {
             policy: Policy::parse(policy.as_bytes()).unwrap(),
             sinks: vec![Arc::clone(&sink) as Arc<dyn Sink>],
@@ -238,6 +262,47 @@ async fn nothing_is_held_back_for_writes_and_for_strict_sinks() {
             "{method}"
         );
     }
+}
+
+#[tokio::test]
+async fn answers_wait_for_their_recordings_and_handlers_of_writes_for_the_arrival() {
+    for (method, stages) in [
+        ("GET", vec![BOTH]),
+        ("POST", vec!["RequestReceived(0)", "ResponseComplete(1)"]),
+    ] {
+        let ends = Arc::new(Notify::new());
+        let memory = Memory {
+            ends: Some(Arc::clone(&ends)),
+            ..Memory::default()
+        };
+        let server = Server::with(METADATA, memory);
+        let mut answer = server.serve(method, "quick");
+        for recorded in 1..=stages.len() {
+            assert!((&mut answer).now_or_never().is_none(), "{method} waits for {recorded}");
+            assert_eq!(server.calls(), stages[..recorded]);
+            ends.notify_one();
+        }
+        assert_eq!(answer.await.response.status(), StatusCode::OK, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_refused_when_its_pending_arrival_is_not_recorded() {
+    let ends = Arc::new(Notify::new());
+    let memory = Memory {
+        is_strict: true,
+        ends: Some(Arc::clone(&ends)),
+        ..Memory::default()
+    };
+    let server = Server::with(METADATA, memory);
+    let mut answer = server.serve("GET", "quick");
+    assert!((&mut answer).now_or_never().is_none());
+    ends.notify_one();
+    assert!((&mut answer).now_or_never().is_none(), "the refusal is recorded, too");
+    ends.notify_one();
+    let answer = answer.await;
+    assert_eq!(answer.response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(server.calls(), ["RequestReceived(0)", "ResponseComplete(0)"]);
 }
 
 const WHOLE: &str = r#"{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"RequestResponse"}]}"#;

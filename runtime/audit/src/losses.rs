@@ -1,0 +1,28 @@
+//! Counts and logs the events that a sink loses.
+
+use std::sync::Arc;
+
+use planesmith_server::audit::AuditMeter;
+
+/// The losses of one sink.
+#[derive(Clone, Debug)]
+pub(crate) struct Losses {
+    sink: &'static str,
+    meter: Arc<dyn AuditMeter>,
+}
+
+impl Losses {
+    /// Counts losses in `meter` under the name `sink`.
+    pub(crate) fn new(sink: &'static str, meter: &Arc<dyn AuditMeter>) -> Self {
+        let meter = Arc::clone(meter);
+        Self { sink, meter }
+    }
+
+    /// Counts and logs `events` that are lost.
+    pub(crate) fn add(&self, events: usize, why: &str) {
+        self.meter.lost(self.sink, events as u64);
+        for _ in 0..events {
+            tracing::warn!(sink = self.sink, why, "an audit event is lost");
+        }
+    }
+}
