@@ -68,7 +68,7 @@ pub enum Lifetime {
     Unlimited,
     /// So much from the write on.
     Limited(Duration),
-    /// What the key has left already. Only with [`Expect::Revision`].
+    /// The rest of the time that it has already. Only with [`Expect::Revision`].
     Unchanged,
 }
 

@@ -2,6 +2,7 @@
 
 mod connect;
 mod content;
+mod opening;
 mod rewriting;
 
 use std::collections::BTreeMap;
@@ -16,19 +17,19 @@ use crate::authorship::Authorship;
 use crate::backend::BackendError;
 use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
-use crate::committer::{Committer, Expiry, Queue};
+use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
 use crate::encodings::EncodingCache;
-use crate::log::{Author, Log, LogError, Record};
+use crate::log::{Log, LogError};
 use crate::options::{HistoryLimits, StorageOptions};
 use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
 use crate::transformer::Transformers;
 use crate::unclaimed::Unclaimed;
-use crate::values::{StoredKeys, Values};
+use crate::values::StoredKeys;
 use crate::write::WriteError;
-use crate::{Alarm, Alarms, Collection, Entry, Indexer, Revision, alarm};
+use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -224,63 +225,12 @@ impl Storage {
         collection
     }
 
-    /// Decodes the states under `prefix` that a backend in which others write has stored. Changes are applied meanwhile: nothing is
-    /// locked while values are decrypted.
-    fn decode_stored(&self, prefix: &str, read: (&dyn Indexer, &Values)) -> Vec<Arc<Entry>> {
-        if self.shared.collections.get(prefix).is_some() {
-            return Vec::new();
-        }
-        let records = self.shared.unclaimed().states_under(prefix);
-        let decode = |record: Record| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read));
-        records.into_iter().map(decode).collect()
-    }
-
-    /// Fetches what opening the loaded values under `prefix` needs from elsewhere: the keys may have changed since they were loaded.
-    fn prepare(&self, prefix: &str) {
-        let Some(transformers) = &self.shared.transformers else {
-            return;
-        };
-        // Not locked while it waits.
-        let preparation = transformers.prepare(&mut self.shared.unclaimed().values_under(prefix));
-        if let Some(preparation) = preparation {
-            preparation.wait();
-        }
-    }
-
-    /// The values with keys under `prefix`, which may be a whole key.
-    fn values(&self, prefix: &str) -> Values {
-        let Shared {
-            transformers,
-            stored_keys,
-            ..
-        } = &*self.shared;
-        Values::new(prefix, transformers.as_ref(), stored_keys.as_ref())
-    }
-
     /// Follows a change of the keys of [`StorageOptions::transformers`]: objects that were written with another key are written anew
     /// by their next write, and objects that could not be opened are opened again. Blocks, in proportion to the number of objects.
     pub fn transform_again(&self) {
         for collection in self.shared.collections.all() {
             collection.transform_again(self.is_shared());
         }
-    }
-
-    /// Moves the states of `collection` into it. States that a program like this one has written are not decoded. Returns those
-    /// that expire.
-    fn claim(&self, unclaimed: &mut Unclaimed, collection: &Arc<Collection>) -> Vec<Expiry> {
-        let (log, prefix) = (&self.shared.log, collection.prefix());
-        let fingerprint = collection.indexer().fingerprint();
-        let known = log.author(prefix).filter(|author| Some(author.program) == fingerprint);
-        let claimed = unclaimed.claim(collection, known.map(|author| author.after));
-        if let Some(program) = fingerprint {
-            let after = match claimed.is_current {
-                true => Revision::ZERO,
-                false => known.map_or(self.revision(), |author| author.after),
-            };
-            let author = Author { program, after };
-            self.shared.authorship.begin(collection, author, claimed.states);
-        }
-        claimed.expiring
     }
 
     /// The newest revision that is visible to all readers.

@@ -160,9 +160,17 @@ impl SentEmpty {
         }
     }
 
-    /// Returns the errors for the client, with empty values in place of `null` where the body has them.
-    #[must_use]
-    pub fn rendered<'e>(&self, errors: &'e FieldErrors) -> Cow<'e, FieldErrors> {
+    /// Returns the errors for the client, with empty values in place of `null` where the body has them. `count` is that of
+    /// [`SentEmpty::restored_in`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `count`.
+    pub fn rendered<'e, C, E>(
+        &self,
+        errors: &'e FieldErrors,
+        count: impl FnOnce(&Value) -> Result<C, E>,
+    ) -> Result<Cow<'e, FieldErrors>, E> {
         let mut shown = Cow::Borrowed(errors);
         let null = errors.errors.iter().enumerate().filter(|(_, error)| shows_null(error));
         let mut sought: Vec<Sought<'_, '_>> = null
@@ -173,11 +181,12 @@ impl SentEmpty {
             })
             .collect();
         if sought.is_empty() {
-            return shown;
+            return Ok(shown);
         }
         let Some(document) = self.document() else {
-            return shown;
+            return Ok(shown);
         };
+        let _counted = count(&document)?;
         sought.sort_unstable_by_key(|sought| sought.field);
         find_in(&document, 0, &mut sought);
         for Sought { index, sent, .. } in sought {
@@ -186,7 +195,7 @@ impl SentEmpty {
                 shown.to_mut().errors[index].value = with_empty;
             }
         }
-        shown
+        Ok(shown)
     }
 }
 
@@ -407,6 +416,8 @@ pub fn holds_empty(json: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
     use crate::field_error::Json;
     use crate::meta::{ObjectMeta, OwnerReference};
@@ -463,13 +474,36 @@ mod tests {
         assert!(!SentEmpty::nothing().contains("spec"));
     }
 
+    fn uncounted(_: &Value) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    #[test]
+    fn a_document_is_parsed_within_the_budget_and_only_if_an_error_needs_it() {
+        let body = sent(r#"{"labels":{}}"#);
+        let refused = |field, value| {
+            let mut errors = FieldErrors::default();
+            errors.invalid(field, Json(value), "");
+            body.rendered(&errors, |_| Err::<(), _>("full")).is_err()
+        };
+        assert!(refused("labels", "null"));
+        assert!(!refused("labels", "7"));
+        assert_eq!(
+            body.restored_in(b"{\"labels\":null}", |_| Err::<(), _>("full")),
+            Err("full")
+        );
+        assert_eq!(body.restored_in(b"{}", |_| Err::<(), _>("full")), Ok(None));
+        let restored = body.restored_in(b"{\"labels\":null,\"Labels\":null}", uncounted);
+        assert_eq!(restored, Ok(Some(b"{\"labels\":{},\"Labels\":null}".to_vec())));
+    }
+
     fn check(body: &str, expected: &[(&str, &str)]) {
         let sent = sent(body);
         let mut errors = FieldErrors::default();
         for (field, _) in expected {
             errors.invalid(field, Json("null"), "");
         }
-        let shown = sent.rendered(&errors);
+        let Ok(shown) = sent.rendered(&errors, uncounted);
         let shown = shown
             .as_slice()
             .iter()
@@ -499,7 +533,8 @@ mod tests {
             let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null","a<b":[]}}"#;
             let mut errors = FieldErrors::default();
             errors.invalid("spec", Json(value), "");
-            sent(body).rendered(&errors).as_slice()[0].value.clone()
+            let Ok(shown) = sent(body).rendered(&errors, uncounted);
+            shown.as_slice()[0].value.clone()
         };
         assert_eq!(
             rendered(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),

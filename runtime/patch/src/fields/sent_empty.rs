@@ -17,7 +17,7 @@ const DEPTH: usize = 64;
 /// are not looked into: no field in identified elements is of this sort.
 #[must_use]
 pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
-    if !KEPT.finds_in(facts) || !holds_empty(body) {
+    if !EMPTY_AS_NULL.finds_in(facts) || !holds_empty(body) {
         return Set::new();
     }
     let mut walk = Walk {
@@ -33,7 +33,7 @@ pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
 }
 
 /// Fields that are written as `null` and that a request may send empty; most kinds have none.
-static KEPT: FieldSearch = FieldSearch::new(
+static EMPTY_AS_NULL: FieldSearch = FieldSearch::new(
     |field| field.omit == Omit::Never && matches!(field.ty.present(), TypeFacts::List(_) | TypeFacts::Map(_)),
     |field| match field.ty.present() {
         TypeFacts::Struct(inner) => field.inline || (!field.atomic && !inner().atomic),
@@ -69,7 +69,7 @@ impl Walk<'_> {
     fn value(&mut self, field: &'static FieldFacts) -> Result<(), Malformed> {
         match (field.ty.present(), self.reader.peek()?) {
             (TypeFacts::Struct(inner), Next::Object)
-                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && KEPT.finds_in(inner()) =>
+                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && EMPTY_AS_NULL.finds_in(inner()) =>
             {
                 self.object(inner())?;
             }
@@ -147,8 +147,8 @@ mod tests {
             }],
             ..StructFacts::NONE
         };
-        assert!(KEPT.finds_in(&OUTER) && KEPT.finds_in(&OUTER));
-        assert!(!KEPT.finds_in(&NONE) && !KEPT.finds_in(&NONE));
+        assert!(EMPTY_AS_NULL.finds_in(&OUTER) && EMPTY_AS_NULL.finds_in(&OUTER));
+        assert!(!EMPTY_AS_NULL.finds_in(&NONE) && !EMPTY_AS_NULL.finds_in(&NONE));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::validation;
+use planesmith_machinery::{heap_size, validation};
 use planesmith_patch::managers;
+use serde_json::Value;
 
 use super::candidate::{Candidate, Existing, New};
 use super::prepared::{prepare_create, prepare_update};
@@ -119,7 +120,9 @@ impl Write<'_> {
         }
         // A kind that moved to another group is still named after the group in which it is stored.
         let kind = self.endpoint.kind().hub().group_kind();
-        let errors = sent_empty.rendered(errors);
+        let bodies = self.endpoint.stores().large_bodies();
+        let count = |document: &Value| bodies.count(self.size, || heap_size::of_tree(document));
+        let errors = sent_empty.rendered(errors, count)?;
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 
