@@ -467,7 +467,7 @@ mod tests {
         let written = things.write(put("/things/a", Expect::Absent)).await.unwrap();
         assert_eq!(written.revision(), Revision(1));
         assert_eq!(storage.revision(), Revision(1));
-        assert_eq!(things.get("/things/a").unwrap().bytes(), b"{\"v\":\"1\"}");
+        assert_eq!(things.get("/things/a").unwrap().bytes(), &b"{\"v\":\"1\"}"[..]);
         let refused = things.write(put("/things/a", Expect::Absent)).await;
         assert!(matches!(refused, Err(WriteError::Conflict { current: Some(_) })));
         let events = watcher.next().await.unwrap();
@@ -591,6 +591,6 @@ mod tests {
                 StoredForm::Unreadable
             ]
         );
-        assert_eq!(seen[0].entry().bytes(), b"{\"v\":\"1\"}");
+        assert_eq!(seen[0].entry().bytes(), &b"{\"v\":\"1\"}"[..]);
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
+mod compressed;
 mod crowd;
 mod faults;
 mod model;
