@@ -206,27 +206,50 @@ mod tests {
         let compressor = Compressor::default();
         let text = |shape: usize| format!("{shape:x}").repeat(300);
         let mut sizes = Vec::new();
-        for number in 0..2000 {
-            let bytes = object(number, &text(number / 1000 * 0x1234 + 0xabc));
+        // The second half begins behind a comparison, and ends before the next one that depends on the number of states.
+        for number in 0..2200 {
+            let bytes = object(number, &text(number / 1100 * 0x1234 + 0xabc));
             sizes.push(compressor.compress(&bytes).map_or(bytes.len(), |compressed| {
                 assert_eq!(expanded(&compressed), bytes);
                 compressed.1.len()
             }));
         }
         assert!(
-            sizes[999] < 60 && sizes[1999] < 60,
+            sizes[1099] < 60 && sizes[2199] < 60,
             "{} and {}",
-            sizes[999],
-            sizes[1999]
+            sizes[1099],
+            sizes[2199]
         );
-        assert!(sizes[1000] > 600, "nothing in common but {} bytes", sizes[1000]);
+        assert!(sizes[1100] > 600, "nothing in common but {} bytes", sizes[1100]);
+    }
+
+    #[test]
+    fn a_dictionary_stays_while_others_are_not_better() {
+        let compressor = Compressor::default();
+        let mut threads = compressor.of_thread();
+        let mut dictionary: Option<Arc<Dictionary>> = None;
+        for number in 0..1200 {
+            let bytes = object(number, &"abcdefghij".repeat(20));
+            let compressed = match number % 2 {
+                0 => compressor.compress(&bytes),
+                _ => threads.compress(&bytes),
+            };
+            if let Some(compressed) = compressed {
+                assert_eq!(expanded(&compressed), bytes);
+                assert!(Arc::ptr_eq(
+                    dictionary.get_or_insert(Arc::clone(&compressed.0)),
+                    &compressed.0
+                ));
+            }
+        }
+        assert!(dictionary.is_some());
     }
 
     #[test]
     fn states_without_anything_in_common_stay_as_they_are() {
         let compressor = Compressor::default();
-        let mut state = 1_u64;
-        for _ in 0..600 {
+        let (mut state, mut tried) = (1_u64, 0);
+        for _ in 0..3200 {
             let mut next = || {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                 (state >> 56) as u8
@@ -237,7 +260,20 @@ mod tests {
                     .compress(&bytes)
                     .is_none_or(|compressed| expanded(&compressed) == bytes)
             );
+            tried += u32::from(!compressor.choice().is_rare);
         }
+        assert!(tried < 300, "{tried} states in a row are compressed in vain");
+        let mut compress = |number| compressor.compress(&object(number, "abc")).is_some();
+        let found = (0..3200).position(&mut compress);
+        assert!(found.is_some(), "objects that resemble each other are found later");
+        // The dictionary resembles objects again.
+        compressor.choice().is_rare = true;
+        let again: Vec<bool> = (0..32).map(compress).collect();
+        assert_eq!(
+            again[16..],
+            [true; 16],
+            "after one of {RARE} states, all are compressed again"
+        );
         assert!(
             compressor.compress(&vec![b'x'; 64 << 10]).is_none(),
             "large states are read as they are"
