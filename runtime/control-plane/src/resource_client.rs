@@ -55,7 +55,7 @@ impl ResourceClient {
     /// Returns the stored object decoded as a `T`, which may have a part of its fields; `None` if there is none.
     pub fn read<T: DeserializeOwned>(&self, namespace: &str, name: &str) -> Option<T> {
         let key = self.store.key(namespace, name).ok()?;
-        serde_json::from_slice(self.store.collection().get(&key)?.bytes()).ok()
+        serde_json::from_slice(&self.store.collection().get(&key)?.bytes()).ok()
     }
 
     /// Returns the value of a label of an object: empty if it has none, `None` if there is no such object.
@@ -289,7 +289,7 @@ pub fn key(namespace: &str, name: &str) -> String {
 
 /// Parses the stored object of an entry.
 pub fn parse(entry: &Entry) -> Option<Value> {
-    serde_json::from_slice(entry.bytes()).ok()
+    serde_json::from_slice(&entry.bytes()).ok()
 }
 
 /// Returns a text in a document; empty if it is missing.

@@ -156,7 +156,7 @@ impl DefinitionController {
     /// Continues with a definition whose objects were removed, except for those with finalizers.
     async fn removed(&mut self, name: &str, unfinished: &mut BTreeSet<String>) {
         let stays = self.stored(name).and_then(|entry| {
-            let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+            let document: Value = serde_json::from_slice(&entry.bytes()).ok()?;
             let facts = self.definitions.facts(&document);
             facts.first().map(|kind| !self.definitions.has_no_objects(kind))
         });
@@ -200,7 +200,7 @@ impl DefinitionController {
 
     /// Updates the served resources and the status of a definition.
     async fn settle(&mut self, entry: &Entry, unfinished: &mut BTreeSet<String>) {
-        let Ok(mut document) = serde_json::from_slice::<Value>(entry.bytes()) else {
+        let Ok(mut document) = serde_json::from_slice::<Value>(&entry.bytes()) else {
             return;
         };
         let definition = Definition::new(&document);

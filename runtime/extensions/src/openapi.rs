@@ -134,7 +134,7 @@ pub(crate) fn v2(kinds: &[ResourceFacts], definitions: &ResourceStore, shared: &
 fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value> {
     let key = definitions.key("", &format!("{}.{}", facts.plural, facts.group)).ok()?;
     let entry = definitions.collection().get(&key)?;
-    let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+    let document: Value = serde_json::from_slice(&entry.bytes()).ok()?;
     let version = Definition::new(&document)
         .versions()
         .find(|version| version.name() == facts.version)?;

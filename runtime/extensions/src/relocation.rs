@@ -101,7 +101,7 @@ fn is_built_in(scheme: &Scheme, kind: &ResourceFacts) -> bool {
 
 /// True if the object says that it is of `kind`.
 fn is_of(kind: &ResourceFacts, entry: &Entry) -> bool {
-    let Ok(document) = serde_json::from_slice::<Value>(entry.bytes()) else {
+    let Ok(document) = serde_json::from_slice::<Value>(&entry.bytes()) else {
         return false;
     };
     let version = GroupVersion::parse(text(&document, "/apiVersion"));
@@ -155,15 +155,15 @@ async fn move_entry(
 
 /// Returns the UID in the bytes of an object; empty if it has none.
 fn uid(entry: &Entry) -> String {
-    let document: Value = serde_json::from_slice(entry.bytes()).unwrap_or_default();
+    let document: Value = serde_json::from_slice(&entry.bytes()).unwrap_or_default();
     text(&document, "/metadata/uid").to_owned()
 }
 
 /// Returns the object in its storage version; `None` if it cannot be read or its version is unknown.
 fn read(kind: &ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> {
-    let document: Value = serde_json::from_slice(entry.stored_bytes()).ok()?;
+    let document: Value = serde_json::from_slice(&entry.stored_bytes()).ok()?;
     let version = kind.defined_version(text(&document, "/apiVersion"))?;
-    custom::read(entry.stored_bytes(), &version).ok()
+    custom::read(&entry.stored_bytes(), &version).ok()
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(crate) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) 
 
 /// Returns the next operation that removes an object; `None` if there is nothing left to do.
 fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time) -> Option<Op> {
-    let mut document: Value = serde_json::from_slice(entry.stored_bytes()).ok()?;
+    let mut document: Value = serde_json::from_slice(&entry.stored_bytes()).ok()?;
     let expect = Expect::Revision(entry.revision());
     let is_held = document
         .pointer("/metadata/finalizers")
@@ -55,7 +55,7 @@ fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time
     let known = kind.defined_version(text(&document, "/apiVersion"));
     let stored = known.as_ref().unwrap_or(store.facts());
     let mut object = if known.is_some() {
-        custom::read(entry.stored_bytes(), stored).ok()?
+        custom::read(&entry.stored_bytes(), stored).ok()?
     } else {
         document["apiVersion"] = (*stored.api_version).into();
         custom::read(document.to_string().as_bytes(), stored).ok()?

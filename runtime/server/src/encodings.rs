@@ -129,12 +129,13 @@ impl Encodings {
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        self.read(entry, entry.stored_bytes(), &self.facts)
+        self.read(entry, &entry.stored_bytes(), &self.facts)
     }
 
     /// The object of an entry that is stored in the endpoint's version, for readers of its table row alone.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        let json = self.representation.printed_part(entry.stored_bytes());
+        let json = entry.stored_bytes();
+        let json = self.representation.printed_part(&json);
         self.read(entry, &json, &self.facts)
     }
 
@@ -175,7 +176,7 @@ impl Encodings {
     /// The protobuf message in the endpoint's version.
     pub(crate) fn message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         self.cached(entry, Encoding::Message, caching, |entry| {
-            let mut out = Vec::with_capacity(entry.bytes().len());
+            let mut out = Vec::with_capacity(entry.size());
             self.encode_message(entry, &mut out)?;
             Ok(out.into())
         })
@@ -192,7 +193,7 @@ impl Encodings {
 
     fn encode_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
         let transcoder = self.transcoder().filter(|_| entry.is_readable());
-        if !transcoder.is_some_and(|transcoder| transcoder.transcode(entry.bytes(), out)) {
+        if !transcoder.is_some_and(|transcoder| transcoder.transcode(&entry.bytes(), out)) {
             protobuf::encode(&*self.object_of(entry)?, out);
         }
         Ok(())
@@ -216,7 +217,8 @@ impl Encodings {
             if let Some(place) = self.metadata_place
                 && entry.is_readable()
             {
-                let metadata = &entry.bytes()[place(entry.bytes())?];
+                let json = entry.bytes();
+                let metadata = &json[place(&json)?];
                 let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
                 let mut out = Vec::with_capacity(object.len());
                 if METADATA.transcode(&object, &mut out) {
@@ -237,7 +239,8 @@ impl Encodings {
         if !entry.is_readable() {
             self.store.decode(entry)?;
         }
-        Ok(entry.to_bytes().slice(place(entry.bytes())?))
+        let json = entry.to_bytes();
+        Ok(json.slice(place(&json)?))
     }
 
     /// Finds the metadata in stored JSON; `None` if the metadata that is rendered alone differs from it.
@@ -247,7 +250,7 @@ impl Encodings {
 
     fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
         let version = self.representation.ruling_version(&self.facts);
-        self.bare_meta(&*self.read(entry, entry.stored_bytes(), &version)?)
+        self.bare_meta(&*self.read(entry, &entry.stored_bytes(), &version)?)
     }
 
     /// The metadata of an object, as it is rendered alone.
@@ -260,7 +263,7 @@ impl Encodings {
 
     /// The expected cost of encoding an object as `output`.
     pub(crate) fn cost(&self, entry: &Entry, output: Output) -> Cost {
-        let size = entry.bytes().len();
+        let size = entry.size();
         let is_converted = output.target != Target::PartialObject && !self.is_as_stored(entry);
         // Decoded in the storage version, converted and encoded, unless the result is cached.
         let conversion = match is_converted && entry.cached_encoding(self.id(Encoding::Json, 0)).is_none() {

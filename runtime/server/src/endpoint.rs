@@ -194,7 +194,7 @@ impl Endpoint {
 
     /// True if another program has to convert the object of `entry` to the endpoint's version.
     pub(crate) fn needs_converter(&self, entry: &Entry) -> bool {
-        self.representation.needs_converter(entry.bytes(), &self.facts)
+        self.has_converter() && self.representation.needs_converter(&entry.bytes(), &self.facts)
     }
 
     /// True if another program converts the kind's objects, so that work on them may wait for it.

@@ -32,6 +32,9 @@ pub struct ListStream {
     left: usize,
 }
 
+/// The number of entries whose memory is waited for together.
+const PREFETCHED: usize = 8;
+
 #[derive(Clone, Copy, Debug)]
 enum Position {
     Head,
@@ -45,7 +48,7 @@ impl ListStream {
     #[must_use]
     pub fn new(head: Vec<u8>, entries: Vec<Arc<Entry>>, skip: usize, open: &'static str, tail: Vec<u8>) -> Self {
         let count = entries.len();
-        let bytes: usize = entries.iter().map(|entry| rest(entry, skip).len()).sum();
+        let bytes: usize = entries.iter().map(|entry| entry.size().saturating_sub(skip)).sum();
         let around = count * open.len() + count.saturating_sub(1);
         let left = head.len() + bytes + around + tail.len();
         Self {
@@ -82,7 +85,11 @@ impl ListStream {
                         chunk.push(b',');
                     }
                     chunk.extend_from_slice(self.open.as_bytes());
-                    chunk.extend_from_slice(rest(&self.entries[index], self.skip));
+                    if index.is_multiple_of(PREFETCHED) {
+                        let next = self.entries[index..].chunks(PREFETCHED).next();
+                        Entry::prefetch(next.unwrap_or_default());
+                    }
+                    self.entries[index].push_bytes(self.skip, chunk);
                     Position::Item(index + 1)
                 }
                 Position::Item(_) => {
@@ -93,11 +100,6 @@ impl ListStream {
             };
         }
     }
-}
-
-/// The bytes of an entry after the first `skip` ones.
-fn rest(entry: &Entry, skip: usize) -> &[u8] {
-    entry.bytes().get(skip..).unwrap_or_default()
 }
 
 impl Body for ListStream {

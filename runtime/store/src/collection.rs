@@ -16,6 +16,7 @@ use self::entries::Entries;
 use self::list::Snapshot;
 pub use self::list::{At, Compacted, ListQuery, Page};
 pub use self::sequencer::{Sequencer, Submission};
+use crate::compression::Compressor;
 use crate::history::{Change, Forgotten, History, Position, SpilledEvent};
 use crate::log::Log;
 use crate::options::HistoryLimits;
@@ -52,6 +53,8 @@ pub struct Collection {
     subscribers: Subscribers,
     /// Its values in the backend.
     values: Values,
+    /// Of its entries.
+    compressor: Compressor,
     /// [`Values::writer`], as the entries were compared with it.
     writer: AtomicU64,
     /// Older changes are read back from it.
@@ -142,6 +145,7 @@ impl Collection {
             watch_floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
             values: Values::default(),
+            compressor: Compressor::default(),
             writer: AtomicU64::default(),
             backend: None,
             history_limits: HistoryLimits::default(),
@@ -155,6 +159,16 @@ impl Collection {
             history_limits: limits,
             ..self
         }
+    }
+
+    /// The same collection, with a compressor that has compressed its first states.
+    pub(crate) fn with_compressor(self, compressor: Compressor) -> Self {
+        Self { compressor, ..self }
+    }
+
+    /// Compresses its entries.
+    pub(crate) fn compressor(&self) -> &Compressor {
+        &self.compressor
     }
 
     pub(crate) fn history_limits(&self) -> HistoryLimits {
@@ -216,7 +230,10 @@ impl Collection {
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
         let all: Vec<Arc<Entry>> = self.snapshot().entries.iter().map(Arc::clone).collect();
         // Readers continue meanwhile; entries that are written in between are reindexed below.
-        let reindexed = |entry: &Arc<Entry>| entry.reindexed(&**indexer, epoch).map(Arc::new);
+        let reindexed = |entry: &Arc<Entry>| {
+            let new = entry.reindexed(&**indexer, epoch)?;
+            Some(Arc::new(new.compressed(&self.compressor)))
+        };
         let all: Vec<_> = all.into_iter().map(|entry| (reindexed(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
         let mut state = self.write_lock();
@@ -230,7 +247,7 @@ impl Collection {
             if current.backend_form() == StoredForm::Earlier {
                 new.mark_stale();
             }
-            *bytes = *bytes + new.bytes().len() - current.bytes().len();
+            *bytes = *bytes + new.size() - current.size();
             Some(new)
         });
         epoch
@@ -439,14 +456,14 @@ impl Collection {
             let entry = event.entry();
             let old = match event.kind() {
                 EventKind::Put { .. } => {
-                    state.bytes += entry.bytes().len();
+                    state.bytes += entry.size();
                     state.key_bytes += entry.key().len();
                     state.entries.insert(Arc::clone(entry))
                 }
                 EventKind::Delete => state.entries.remove(entry.key()),
             };
             state.key_bytes -= old.as_ref().map_or(0, |old| old.key().len());
-            let old_bytes = old.as_ref().map_or(0, |old| old.bytes().len());
+            let old_bytes = old.as_ref().map_or(0, |old| old.size());
             state.bytes -= old_bytes;
             superseded += old_bytes as u64;
             replaced.push(old);
@@ -466,7 +483,7 @@ impl Collection {
         spilled: Vec<SpilledEvent>,
         events: Vec<Arc<Event>>,
     ) {
-        let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
+        let bytes = states.iter().map(|entry| entry.size()).sum();
         let key_bytes = states.iter().map(|entry| entry.key().len()).sum();
         let entries = Entries::new(states);
         let mut state = self.write_lock();

@@ -329,7 +329,8 @@ pub async fn delete(things: &Arc<Collection>, name: &str, expect: Expect) -> Wri
 #[must_use]
 pub fn show(entry: &Entry) -> String {
     let name = entry.key().rsplit('/').next().unwrap_or_default();
-    let text = std::str::from_utf8(entry.bytes()).expect("the scenarios write text");
+    let bytes = entry.bytes();
+    let text = std::str::from_utf8(&bytes).expect("the scenarios write text");
     let word = text.rsplit(' ').next().unwrap_or_default();
     assert_eq!(text, self::text(entry.revision(), word), "the bytes show the revision");
     assert_eq!(

@@ -77,7 +77,7 @@ impl<'a> Change<'a> {
     /// Bytes of the object.
     pub(crate) fn length(self) -> usize {
         match self {
-            Self::Cached(event) => event.entry().bytes().len(),
+            Self::Cached(event) => event.entry().size(),
             Self::Spilled(event) => event.length as usize,
         }
     }
@@ -114,7 +114,7 @@ impl History {
         );
         // A loaded state may be newer than the first events, which are of other keys.
         self.newest = self.newest.max(event.revision());
-        self.bytes += event.entry().bytes().len() as u64;
+        self.bytes += event.entry().size() as u64;
         self.events.push_back(event);
     }
 
@@ -199,7 +199,7 @@ impl History {
             forgotten.events = self.take(floor, limit - forgotten.spilled.len());
         }
         let spilled = forgotten.spilled.iter().map(|event| u64::from(event.length));
-        let cached = forgotten.events.iter().map(|event| event.entry().bytes().len() as u64);
+        let cached = forgotten.events.iter().map(|event| event.entry().size() as u64);
         self.bytes -= spilled.chain(cached).sum::<u64>();
         self.first += forgotten.len() as u64;
         forgotten
@@ -214,7 +214,7 @@ impl History {
                 keyed_row: event.entry().keyed_row().clone(),
                 revision: event.revision(),
                 previous: event.previous().map_or(Revision::ZERO, |entry| entry.revision()),
-                length: u32::try_from(event.entry().bytes().len()).unwrap_or(u32::MAX),
+                length: u32::try_from(event.entry().size()).unwrap_or(u32::MAX),
                 is_deletion: event.kind() == EventKind::Delete,
             });
         }

@@ -18,6 +18,7 @@ mod collection;
 mod collections;
 mod committer;
 mod compactor;
+mod compression;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod draft;

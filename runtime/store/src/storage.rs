@@ -19,6 +19,7 @@ use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
 use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
+use crate::compression::Compressor;
 use crate::encodings::EncodingCache;
 use crate::log::{Log, LogError};
 use crate::options::{HistoryLimits, StorageOptions};
@@ -185,9 +186,10 @@ impl Storage {
     pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
         self.prepare(prefix);
         let values = self.values(prefix);
+        let compressor = Compressor::default();
         let decoded = match &self.shared.remote {
             None => Vec::new(),
-            Some(_) => self.decode_stored(prefix, (&*indexer, &values)),
+            Some(_) => self.decode_stored(prefix, (&*indexer, &values), &compressor),
         };
         // Locked until the collection is registered, so that two callers create one.
         let mut unclaimed = self.shared.unclaimed();
@@ -206,7 +208,7 @@ impl Storage {
         let limits = self.shared.kinds.iter().rfind(|(kind, _)| kind == prefix);
         let limits = limits.map_or_else(HistoryLimits::default, |(_, limits)| *limits);
         let collection = Collection::new(prefix, indexer, revisions, sequencer);
-        let collection = collection.with_values(values);
+        let collection = collection.with_values(values).with_compressor(compressor);
         let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
             None => self.claim(&mut unclaimed, &collection),
@@ -431,7 +433,7 @@ mod tests {
         let written = things.write(put("/things/a", Expect::Absent)).await.unwrap();
         assert_eq!(written.revision(), Revision(1));
         assert_eq!(storage.revision(), Revision(1));
-        assert_eq!(things.get("/things/a").unwrap().bytes(), b"{\"v\":\"1\"}");
+        assert_eq!(things.get("/things/a").unwrap().bytes(), &b"{\"v\":\"1\"}"[..]);
         let refused = things.write(put("/things/a", Expect::Absent)).await;
         assert!(matches!(refused, Err(WriteError::Conflict { current: Some(_) })));
         let events = watcher.next().await.unwrap();
@@ -555,6 +557,6 @@ mod tests {
                 StoredForm::Unreadable
             ]
         );
-        assert_eq!(seen[0].entry().bytes(), b"{\"v\":\"1\"}");
+        assert_eq!(seen[0].entry().bytes(), &b"{\"v\":\"1\"}"[..]);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use self::sorted_states::SortedStates;
 use crate::committer::Expiry;
 use crate::compactor::{Ages, Limits, Mark, MarkQueue};
+use crate::compression::{Compressor, ThreadCompressor};
 use crate::draft::Encoded;
 use crate::history::SpilledEvent;
 use crate::key::KeyedRow;
@@ -230,9 +231,13 @@ impl Unclaimed {
         let (states, changed) = self.take(collection.prefix());
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
+        let mut compressor = collection.compressor().of_thread();
         let entry = |record: Record| {
             let known = decoded.remove(&(Arc::clone(&record.key), record.revision));
-            known.unwrap_or_else(|| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read)))
+            known.unwrap_or_else(|| {
+                let entry = Entry::decoded(&record.key, record.revision, &record.bytes, read);
+                Arc::new(entry.compressed_in(&mut compressor))
+            })
         };
         let states: Vec<_> = records.map(entry).collect();
         let newest = states.iter().map(|entry| entry.revision()).max();
@@ -288,6 +293,7 @@ impl Unclaimed {
         let reading = Reading {
             indexer: &*collection.indexer(),
             values: collection.values(),
+            compressor: collection.compressor(),
             known_after,
         };
         for claimed in reading.read_all(states, changed) {
@@ -355,24 +361,26 @@ impl Claimed {
 struct Reading<'a> {
     indexer: &'a dyn Indexer,
     values: &'a Values,
+    compressor: &'a Compressor,
     /// A program like this one has written the states after this revision; `None` if none is known to.
     known_after: Option<Revision>,
 }
 
 impl Reading<'_> {
     fn read(self, states: Vec<Record>, changed: Vec<Loaded>) -> Claimed {
+        let mut compressor = self.compressor.of_thread();
         let mut claimed = Claimed {
             states: Vec::with_capacity(states.len() + changed.len()),
             ..Claimed::default()
         };
         for record in states {
-            let (entry, _) = self.entry(record, None);
+            let (entry, _) = self.entry(record, None, &mut compressor);
             claimed.note_before(&entry);
             claimed.expiring.extend(Expiry::of(&entry));
             claimed.states.push(entry);
         }
         for loaded in changed {
-            let mut previous = loaded.state.map(|record| self.entry(record, None).0);
+            let mut previous = loaded.state.map(|record| self.entry(record, None, &mut compressor).0);
             previous.iter().for_each(|entry| claimed.note_before(entry));
             let spilled = loaded.spilled.into_iter().flat_map(|spilled| *spilled);
             claimed.spilled.extend(spilled.map(|event| match &previous {
@@ -380,7 +388,7 @@ impl Reading<'_> {
                 None => event,
             }));
             for record in loaded.changes {
-                let (entry, change) = self.entry(record, previous.as_deref());
+                let (entry, change) = self.entry(record, previous.as_deref(), &mut compressor);
                 claimed.note_form(&entry);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
@@ -425,7 +433,12 @@ impl Reading<'_> {
     }
 
     /// The entry of a record, whose key has the state `previous` before.
-    fn entry(self, record: Record, previous: Option<&Entry>) -> (Arc<Entry>, Change) {
+    fn entry(
+        self,
+        record: Record,
+        previous: Option<&Entry>,
+        compressor: &mut ThreadCompressor<'_>,
+    ) -> (Arc<Entry>, Change) {
         let expires = match record.change {
             Change::Put { expires } => expires,
             Change::Delete => 0,
@@ -443,7 +456,8 @@ impl Reading<'_> {
             (self.indexer, self.values),
             is_known,
         );
-        (Arc::new(entry.sharing(previous)), record.change)
+        let entry = entry.sharing(previous).compressed_in(compressor);
+        (Arc::new(entry), record.change)
     }
 }
 

@@ -261,7 +261,8 @@ fn length<'de, D: Deserializer<'de>>(list: D) -> Result<usize, D::Error> {
 /// Returns a hash of the fields that the references of a pod depend on, without decoding the whole pod; `None` if it cannot
 /// be read.
 fn fingerprint(entry: &Entry) -> Option<u64> {
-    let variable: Variable<'_> = serde_json::from_slice(entry.bytes()).ok()?;
+    let json = entry.bytes();
+    let variable: Variable<'_> = serde_json::from_slice(&json).ok()?;
     let mut hasher = DefaultHasher::new();
     variable.hash(&mut hasher);
     Some(hasher.finish())

@@ -79,7 +79,7 @@ impl<'a> Subject<'a> {
             return Ok(None);
         }
         match self {
-            Subject::Entry(entry) => encodings.stored(entry.stored_bytes()),
+            Subject::Entry(entry) => encodings.stored(&entry.stored_bytes()),
             Subject::Former(entry, revision) => encodings.stored(&entry.stored_bytes_at(revision)),
             Subject::Object(object) => conversion::try_convert(object, &printed),
         }

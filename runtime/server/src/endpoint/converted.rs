@@ -44,7 +44,7 @@ impl Endpoint {
                 None => missing.push(index),
             }
         }
-        for batch in batches(&missing, |index| entries[index].bytes().len()) {
+        for batch in batches(&missing, |index| entries[index].size()) {
             let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].to_stored_bytes()).collect();
             let objects = custom::read_all(&stored, self.kind()).await?;
             for (index, object) in batch.iter().zip(objects) {
@@ -111,8 +111,8 @@ impl Endpoint {
         {
             return Ok(Box::new(object));
         }
-        let size = entry.bytes().len();
-        let read = || self.encodings().object(entry.stored_bytes());
+        let size = entry.size();
+        let read = || self.encodings().object(&entry.stored_bytes());
         self.run(call, size, Cost::of_json(size), read).await?
     }
 
@@ -130,7 +130,7 @@ impl Endpoint {
 
     /// The converter's result for one entry that needs a conversion.
     async fn converted_by_webhook(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
-        let mut objects = custom::read_all(&[Bytes::copy_from_slice(entry.stored_bytes())], self.kind()).await?;
+        let mut objects = custom::read_all(&[Bytes::copy_from_slice(&entry.stored_bytes())], self.kind()).await?;
         Ok(objects.pop())
     }
 

@@ -85,7 +85,7 @@ impl Endpoint {
         let encodings = self.encodings();
         let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
         let omitted = &*encodings.item_start().omitted;
-        let is_as_stored = |entry: &Arc<Entry>| encodings.is_as_stored(entry) && entry.bytes().starts_with(omitted);
+        let is_as_stored = |entry: &Arc<Entry>| encodings.is_as_stored(entry) && entry.starts_with(omitted);
         is_plain && output.target == Target::Object && encodings.is_stored() && entries.iter().all(is_as_stored)
     }
 
@@ -103,7 +103,7 @@ impl Endpoint {
         let encodings = self.encodings();
         let unusual = encodings.unusual(entries);
         for some in unusual.chunks(CHECK_BATCH) {
-            let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
+            let cost = Cost::of_json(some.iter().map(|entry| entry.size()).sum());
             let check = || some.iter().try_for_each(|entry| encodings.object_of(entry).map(drop));
             turns.run(cost, check).await??;
         }
@@ -118,7 +118,7 @@ impl Endpoint {
         meta: &ListMeta,
         entries: Vec<Arc<Entry>>,
     ) -> ApiResult<Box<dyn Slices>> {
-        let bytes: usize = entries.iter().map(|entry| entry.bytes().len()).sum();
+        let bytes: usize = entries.iter().map(|entry| entry.size()).sum();
         let caching = if bytes <= MAX_CACHED {
             Caching::Keep
         } else {

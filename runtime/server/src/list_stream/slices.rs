@@ -52,8 +52,8 @@ impl ListMemory {
         let mut memory = Self::default();
         for entry in entries {
             match entry.revision() {
-                Revision(0) => memory.own += entry.bytes().len(),
-                _ => memory.shared += entry.bytes().len(),
+                Revision(0) => memory.own += entry.size(),
+                _ => memory.shared += entry.size(),
             }
         }
         memory
@@ -66,7 +66,7 @@ impl ListMemory {
 
     /// The same without an entry that was sent.
     pub(super) fn without(self, entry: &Entry) -> Self {
-        let bytes = entry.bytes().len();
+        let bytes = entry.size();
         match entry.revision() {
             Revision(0) => Self {
                 own: self.own.saturating_sub(bytes),

@@ -103,7 +103,7 @@ impl TextList {
         };
         let mut seen = 0;
         for entry in self.entries.by_ref() {
-            seen += entry.bytes().len();
+            seen += entry.size();
             numbered.push((number(&entry)?, entry));
             if seen >= slice {
                 return Ok(false);
@@ -196,7 +196,7 @@ impl Slices for TextList {
                 Stage::Items { is_first: true }
             );
             self.write_item(&entry, is_first, out)?;
-            seen += entry.bytes().len();
+            seen += entry.size();
             self.memory = self.memory.without(&entry);
             if out.len() >= enough || seen >= slice {
                 return Ok(true);

@@ -62,7 +62,7 @@ impl Layout for Declared {
     }
 
     fn unusual<'e>(&self, entries: &'e [Arc<Entry>], usual: &ItemStart) -> Vec<&'e Arc<Entry>> {
-        let is_usual = |entry: &Entry| entry.is_readable() && entry.bytes().starts_with(&usual.omitted);
+        let is_usual = |entry: &Entry| entry.is_readable() && entry.starts_with(&usual.omitted);
         entries.iter().filter(|entry| !is_usual(entry)).collect()
     }
 

@@ -85,7 +85,7 @@ impl Lister for ObjectLister {
             .list(&ListQuery::all(&prefix))
             .map(|page| page.entries);
         let entries = entries.unwrap_or_default();
-        let keep = entries.iter().map(|entry| entry.bytes().len()).sum::<usize>() <= MAX_CACHED_LIST;
+        let keep = entries.iter().map(|entry| entry.size()).sum::<usize>() <= MAX_CACHED_LIST;
         let objects = entries.iter().map(|entry| match keep {
             true => self.object(store, entry),
             false => Ok(store.decode(entry)?.into()),

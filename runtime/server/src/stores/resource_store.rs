@@ -242,7 +242,7 @@ impl ResourceStore {
     /// 500 when the bytes do not encode such an object.
     pub fn decode(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         self.check_decrypted(entry)?;
-        self.decode_bytes(entry.stored_bytes())
+        self.decode_bytes(&entry.stored_bytes())
     }
 
     /// Refuses an entry whose value cannot be decrypted, with kube-apiserver's error.
@@ -268,7 +268,7 @@ impl ResourceStore {
     /// As for [`ResourceStore::decode`].
     pub(crate) fn decode_to_delete(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         self.check_decrypted(entry)?;
-        self.objects.read_in_any_version(entry.stored_bytes())
+        self.objects.read_in_any_version(&entry.stored_bytes())
     }
 
     /// All objects, as the type of the storage version; objects that cannot be read are skipped. For kinds with few

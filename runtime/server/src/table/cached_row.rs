@@ -28,7 +28,7 @@ impl<'e> CachedRow<'e> {
         let bytes = encodings.cached(entry, Encoding::Row, caching, |_| {
             let cells = PrintedCells::of(&*encodings.object_to_print(entry)?);
             let place = match encodings.metadata_place() {
-                Some(place) => place(entry.bytes())?,
+                Some(place) => place(&entry.bytes())?,
                 None => 0..0,
             };
             let mut bytes = Vec::with_capacity(256);
@@ -49,9 +49,13 @@ impl<'e> CachedRow<'e> {
     pub(super) fn append_to(&self, table: &mut TableWriter) -> ApiResult<()> {
         let unreadable = || ApiError::internal("unable to read the cached row of a table");
         let (position, cells) = self.bytes.split_at_checked(POSITION).ok_or_else(unreadable)?;
+        let json;
         let metadata = match &self.metadata {
             Some(metadata) => Some(&metadata[..]),
-            None => range(position).and_then(|place| self.entry.bytes().get(place)),
+            None => {
+                json = self.entry.bytes();
+                range(position).and_then(|place| json.get(place))
+            }
         };
         let cells = PrintedCells::read(cells);
         let (cells, metadata) = cells.zip(metadata).ok_or_else(unreadable)?;

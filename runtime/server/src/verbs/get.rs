@@ -43,6 +43,6 @@ impl Endpoint {
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
         let encode = || call.ctx.timeline.time(Stage::Encode, encode);
         let cost = self.encodings().cost(&entry, output);
-        self.run(call, entry.bytes().len(), cost, encode).await?
+        self.run(call, entry.size(), cost, encode).await?
     }
 }

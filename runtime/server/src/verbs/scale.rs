@@ -139,7 +139,7 @@ impl Endpoint {
             Committed::Stored(entry) => {
                 let entry = self.converted_one(entry).await?;
                 let read = || self.encodings().object_of(&entry);
-                write.in_turn(entry.bytes().len(), read).await?
+                write.in_turn(entry.size(), read).await?
             }
             Committed::Unstored { object, size } => {
                 let object = self.converted_object(object).await?;

@@ -144,7 +144,7 @@ impl Write<'_> {
         let read = || {
             self.endpoint
                 .store()
-                .decode_as(entry.stored_bytes(), &self.working_kind())
+                .decode_as(&entry.stored_bytes(), &self.working_kind())
         };
         self.in_turn(size, read).await
     }

@@ -176,8 +176,9 @@ impl Write<'_> {
 
 /// True if the object of `entry` is terminating. It is not decoded: it may be large, or of another version.
 fn is_terminating(entry: &Entry) -> bool {
-    place_of_metadata(entry.bytes()).is_ok_and(|range| {
-        let metadata = &entry.bytes()[range];
+    let bytes = entry.bytes();
+    place_of_metadata(&bytes).is_ok_and(|range| {
+        let metadata = &bytes[range];
         json::place_of(metadata, "deletionTimestamp").is_some_and(|place| &metadata[place] != b"null")
     })
 }

@@ -31,7 +31,7 @@ impl Write<'_> {
     pub(crate) async fn begin_deletion<'s>(&self, key: &'s str, entry: &Arc<Entry>) -> ApiResult<Deletion<'s>> {
         self.endpoint.check_conversion(self.call, entry).await?;
         let read = || self.endpoint.store().decode_to_delete(entry);
-        let object = self.run(entry.bytes().len(), read).await??;
+        let object = self.run(entry.size(), read).await??;
         let entry = Arc::clone(entry);
         Ok(Deletion { key, entry, object })
     }
@@ -93,7 +93,7 @@ impl AdmittedDeletion<'_> {
     /// The result of a dry run.
     pub(crate) fn into_dry_run(self) -> Committed {
         let Deletion { entry, object, .. } = self.0;
-        let size = entry.bytes().len();
+        let size = entry.size();
         Committed::Unstored { object, size }
     }
 }

@@ -82,7 +82,7 @@ impl AdmittedDeletion<'_> {
             }
             Some(encoded)
         };
-        write.in_turn(entry.bytes().len(), encode).await
+        write.in_turn(entry.size(), encode).await
     }
 
     /// The removal of the object.

@@ -190,7 +190,7 @@ impl<'a> Write<'a> {
 
     /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.
     pub(crate) fn size_with(&self, entry: &Entry) -> usize {
-        self.size.max(entry.bytes().len())
+        self.size.max(entry.size())
     }
 }
 

@@ -357,7 +357,7 @@ async fn objects_of_an_unknown_version_are_kept_and_named() {
     assert_eq!(taken.code, 409, "{}", taken.text);
     let store = store(&server, FIRST);
     assert_eq!(store.unreadable(), [(key.as_str().into(), why.to_owned())]);
-    assert_eq!(store.collection().get(&key).expect("still there").bytes(), &bytes);
+    assert_eq!(*store.collection().get(&key).expect("still there").bytes(), *bytes);
     assert_eq!(migrate(&server, FIRST).await, 0);
     server.storage.close().await;
     drop((server, store));

@@ -9,6 +9,9 @@ use crate::history::Former;
 use crate::log::WriteId;
 use crate::{Entry, Revision};
 
+/// The number of entries whose memory is waited for together.
+const PREFETCHED: usize = 16;
+
 /// Maximum number of entries that are read back together.
 const STEP: usize = 512;
 
@@ -115,8 +118,13 @@ impl Snapshot {
     /// The page of this state.
     pub(super) fn page(&self, query: &ListQuery<'_>) -> Page {
         let mut entries = self.entries.range(query.prefix, query.start);
-        let selected = entries.by_ref().filter(|entry| query.selects(entry)).take(query.most());
-        let selected = selected.cloned().collect();
+        let selected = match query.filter {
+            Some(_) => {
+                let selected = entries.by_ref().filter(|entry| query.selects(entry)).take(query.most());
+                selected.cloned().collect()
+            }
+            None => cloned(&mut entries, query.most()),
+        };
         let (more, remaining) = match query.filter {
             // Entries after the page are not filtered: the next page does that.
             Some(_) => unfiltered_rest(entries.next().is_some()),
@@ -148,6 +156,21 @@ impl Snapshot {
         }
         paginate(Merge::new(&self.entries, query, undone), revision, query, read)
     }
+}
+
+/// The next entries, `most` at most.
+fn cloned(entries: &mut Range<'_>, most: usize) -> Vec<Arc<Entry>> {
+    let count = entries.left().min(most);
+    let mut cloned = Vec::with_capacity(count);
+    let mut next = Vec::with_capacity(PREFETCHED);
+    while cloned.len() < count {
+        next.extend(entries.take((count - cloned.len()).min(PREFETCHED)));
+        // Counting references waits for the memory of one entry after the other; reading them waits for all at once.
+        let counts = next.iter().map(|entry: &&Arc<Entry>| Arc::strong_count(entry));
+        std::hint::black_box(counts.fold(0, |all, count| all ^ count));
+        cloned.extend(next.drain(..).map(Arc::clone));
+    }
+    cloned
 }
 
 /// The changes of a key that an older list does not show.

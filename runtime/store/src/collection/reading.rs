@@ -184,14 +184,9 @@ impl Collection {
                 bytes: record.bytes.into(),
                 gap: record.gap,
             };
-            Arc::new(Entry::loaded(
-                &record.key,
-                record.revision,
-                stored,
-                expires,
-                (&*indexer, self.values()),
-                false,
-            ))
+            let read = (&*indexer, self.values());
+            let entry = Entry::loaded(&record.key, record.revision, stored, expires, read, false);
+            Arc::new(entry.compressed(self.compressor()))
         };
         Ok(records.into_iter().map(entry).collect())
     }

@@ -28,7 +28,7 @@ impl Collection {
     pub fn transform_error(&self, entry: &Entry) -> Option<TransformError> {
         match entry.is_readable() {
             true => None,
-            false => self.values.open(entry.key(), entry.bytes()).err(),
+            false => self.values.open(entry.key(), &entry.bytes()).err(),
         }
     }
 
@@ -63,12 +63,15 @@ impl Collection {
         if unreadable.is_empty() {
             return;
         }
-        self.values.prepare(&mut unreadable.iter().map(|entry| entry.bytes()));
+        let values: Vec<_> = unreadable.iter().map(|entry| entry.bytes()).collect();
+        self.values.prepare(&mut values.iter().map(|value| &**value));
         let indexer = self.indexer();
         let reopened = unreadable
             .iter()
-            .map(|entry| entry.reopened(&*indexer, &self.values, is_shared).map(Arc::new));
-        let reopened = reopened.flatten().map(|entry| (entry.key().to_owned(), entry));
+            .map(|entry| entry.reopened(&*indexer, &self.values, is_shared));
+        let reopened = reopened
+            .flatten()
+            .map(|entry| (entry.key().to_owned(), Arc::new(entry.compressed(self.compressor()))));
         let mut reopened: HashMap<String, Arc<Entry>> = reopened.collect();
         let mut state = self.write_lock();
         let State { entries, bytes, .. } = &mut *state;
@@ -77,7 +80,7 @@ impl Collection {
             if new.revision() != current.revision() {
                 return None;
             }
-            *bytes = *bytes + new.bytes().len() - current.bytes().len();
+            *bytes = *bytes + new.size() - current.size();
             Some(new)
         });
     }

@@ -178,7 +178,7 @@ impl Plan {
         (draft, row): (Draft, &Row),
         expires: u64,
     ) -> WriteResult {
-        let before = current.as_ref().map_or(0, |entry| entry.stored_bytes().len() + SAME);
+        let before = current.as_ref().map_or(0, |entry| entry.stored_size() + SAME);
         let grows = draft.len() > before;
         if grows && !self.limits.may_grow {
             self.outcome.refused_growth = true;
@@ -226,7 +226,7 @@ impl Plan {
         &mut self,
         (collection, writer): (&Arc<Collection>, u64),
         kind: EventKind,
-        (key, entry, sealed): (Arc<str>, Entry, Option<Bytes>),
+        (key, mut entry, sealed): (Arc<str>, Entry, Option<Bytes>),
         previous: Option<Arc<Entry>>,
         grows: bool,
     ) -> Written {
@@ -237,13 +237,14 @@ impl Plan {
             },
             EventKind::Delete => Change::Delete,
         };
+        let plain = entry.compress(collection.compressor());
         let entry = Arc::new(entry);
         self.records.push(Record {
             revision: entry.revision(),
             key: Arc::clone(&key),
             change,
             gap: entry.gap().filter(|_| !sealed.as_ref().is_some_and(Bytes::is_empty)),
-            bytes: sealed.unwrap_or_else(|| entry.to_bytes()),
+            bytes: sealed.or(plain).unwrap_or_else(|| entry.to_bytes()),
         });
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
         let planned = self.overlay.entry(key).or_insert(Planned {
@@ -314,7 +315,7 @@ impl Outcome {
 
     /// The bytes of all states after the batch; `before` are those before it.
     pub(super) fn live(&self, before: u64) -> u64 {
-        let size = |entry: &Entry| Record::stored_size(entry.key(), entry.stored_bytes().len());
+        let size = |entry: &Entry| Record::stored_size(entry.key(), entry.stored_size());
         let (mut grown, mut shrunk) = (0, 0);
         for event in self.published.iter().flat_map(|published| &published.events) {
             shrunk += event.previous().map_or(0, |previous| size(previous));

@@ -65,7 +65,7 @@ impl Waiting {
     fn new(submission: Submission) -> Self {
         // The record of a deletion contains the object.
         let object = match &submission.op {
-            Op::Delete { key, last: None, .. } => submission.collection.get(key).map_or(0, |entry| entry.bytes().len()),
+            Op::Delete { key, last: None, .. } => submission.collection.get(key).map_or(0, |entry| entry.size()),
             Op::Delete { .. } | Op::Put { .. } | Op::Rewrite { .. } => 0,
         };
         let bytes = submission.op.size() + object + RECORD_OVERHEAD;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::{Entry, NO_GAP};
+use super::{Entry, NO_GAP, without_digits};
 use crate::draft::{Encoded, restamped};
 use crate::{Draft, Revision};
 
@@ -22,6 +22,7 @@ impl Entry {
         };
         let gap = stored.gap.unwrap_or(NO_GAP);
         let parts: [&[u8]; 4] = [&self.bytes, &stored.bytes, &gap.to_le_bytes(), &length.to_le_bytes()];
+        debug_assert!(self.dictionary.is_none(), "entries are compressed at last");
         Self {
             bytes: parts.concat().into(),
             is_adapted: true,
@@ -34,7 +35,7 @@ impl Entry {
     pub(super) fn stored_again(&self, draft: &Draft, revision: Revision, expires: u64) -> Option<Self> {
         let is_same = self.is_adapted && *self.stored_without_revision() == *draft.bytes();
         is_same.then(|| {
-            let visible = restamped(self.bytes(), self.gap(), self.revision, revision);
+            let visible = restamped(&self.bytes(), self.gap(), self.revision, revision);
             let stored = draft.clone().fill(revision);
             let new = Self::new(self.keyed_row.clone(), revision, visible, expires).adapted_from(&stored);
             let epoch = self.schema_epoch.load(Ordering::Relaxed);
@@ -51,8 +52,8 @@ impl Entry {
         (rest, u32::from_le_bytes(*number))
     }
 
-    /// The bytes for readers, the stored ones, and the offset of the revision in the stored ones.
-    pub(super) fn parts(&self) -> (&[u8], &[u8], Option<u32>) {
+    /// The bytes for readers, the stored ones, and the offset of the revision in the stored ones, of an entry that is not compressed.
+    pub(super) fn uncompressed(&self) -> (&[u8], &[u8], Option<u32>) {
         if !self.is_adapted {
             return (&self.bytes, &self.bytes, self.gap());
         }
@@ -65,15 +66,26 @@ impl Entry {
     /// The object as the backend stores it, in the canonical encoding: the same as [`Entry::bytes`], unless the definition of the
     /// kind makes other bytes of it. An object is read from these, so that it follows from the present definition alone.
     #[must_use]
-    pub fn stored_bytes(&self) -> &[u8] {
-        self.parts().1
+    pub fn stored_bytes(&self) -> Cow<'_, [u8]> {
+        match self.is_adapted {
+            false => self.bytes(),
+            true => Cow::Borrowed(self.uncompressed().1),
+        }
+    }
+
+    /// The length of the stored bytes.
+    #[must_use]
+    pub fn stored_size(&self) -> usize {
+        match self.is_adapted {
+            false => self.size(),
+            true => self.uncompressed().1.len(),
+        }
     }
 
     /// The stored bytes with `revision` in the place of the entry's own.
     #[must_use]
     pub fn stored_bytes_at(&self, revision: Revision) -> Bytes {
-        let (_, stored, gap) = self.parts();
-        restamped(stored, gap, self.revision, revision).into_shared()
+        restamped(&self.stored_bytes(), self.stored_gap(), self.revision, revision).into_shared()
     }
 
     /// The stored bytes for longer than the borrow.
@@ -81,24 +93,26 @@ impl Entry {
     pub fn to_stored_bytes(self: &Arc<Self>) -> Bytes {
         match self.is_adapted {
             false => self.to_bytes(),
-            true => Bytes::copy_from_slice(self.stored_bytes()),
+            true => Bytes::copy_from_slice(self.uncompressed().1),
         }
     }
 
     /// Offset of the revision's digits in the stored bytes; `None` if these do not contain it.
     pub(crate) fn stored_gap(&self) -> Option<u32> {
-        self.parts().2
+        match self.is_adapted {
+            false => self.gap(),
+            true => self.uncompressed().2,
+        }
     }
 
     /// The stored bytes without the digits of the revision.
     pub(crate) fn stored_without_revision(&self) -> Cow<'_, [u8]> {
-        match self.parts() {
-            (_, stored, Some(gap)) if self.is_adapted => {
-                let (head, tail) = stored.split_at(gap as usize);
-                Cow::Owned([head, &tail[self.revision.digits()..]].concat())
-            }
-            (_, stored, None) if self.is_adapted => Cow::Borrowed(stored),
-            _ => self.bytes_without_revision(),
+        if !self.is_adapted {
+            return self.bytes_without_revision();
+        }
+        match self.uncompressed() {
+            (_, stored, Some(gap)) => Cow::Owned(without_digits(stored, gap, self.revision)),
+            (_, stored, None) => Cow::Borrowed(stored),
         }
     }
 }
@@ -134,7 +148,10 @@ mod tests {
         let reindexed = |entry: &Entry, is_loud| entry.reindexed(&Capitals(is_loud), SchemaEpoch::next());
 
         let loud = reindexed(&stored, true).expect("other bytes");
-        assert_eq!((loud.bytes(), loud.stored_bytes()), (&b"WORD 7"[..], &b"word 7"[..]));
+        assert_eq!(
+            (&*loud.bytes(), &*loud.stored_bytes()),
+            (&b"WORD 7"[..], &b"word 7"[..])
+        );
         assert_eq!(loud.row().field(0), Some("WORD 7"));
         assert_eq!(loud.stored_form(), StoredForm::Earlier, "a write stores other bytes");
         assert_eq!(loud.bytes_at(Revision(10)), "WORD 10");
@@ -145,13 +162,16 @@ mod tests {
         let draft = Draft::new(b"word ".to_vec(), 5);
         let again = Entry::written("/a", (draft, &Row::default()), Revision(11), 0, Some(&loud));
         assert_eq!(
-            (again.bytes(), again.stored_bytes()),
+            (&*again.bytes(), &*again.stored_bytes()),
             (&b"WORD 11"[..], &b"word 11"[..])
         );
         assert_eq!(again.row().field(0), Some("WORD 7"), "the row of the same object");
 
         let quiet = reindexed(&loud, false).expect("other bytes");
-        assert_eq!((quiet.bytes(), quiet.stored_bytes()), (&b"word 7"[..], &b"word 7"[..]));
+        assert_eq!(
+            (&*quiet.bytes(), &*quiet.stored_bytes()),
+            (&b"word 7"[..], &b"word 7"[..])
+        );
         assert_eq!(quiet.stored_form(), StoredForm::Current);
         assert_eq!(quiet.bytes.len(), "word 7".len(), "equal bytes are kept once");
     }

@@ -194,7 +194,7 @@ impl Events {
             // Created and deleted unobserved.
             (None, None) => return,
         };
-        let entry = Arc::new(entry);
+        let entry = Arc::new(entry.compressed(collection.compressor()));
         let state = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
         self.overlay.insert(key, state);
         let event = Arc::new(Event::new(kind, entry, previous));

@@ -40,7 +40,7 @@ impl StoredObject {
 
     fn size(&self) -> u64 {
         match self {
-            Self::Entry(entry) => (entry.key().len() + entry.stored_bytes().len()) as u64,
+            Self::Entry(entry) => (entry.key().len() + entry.stored_size()) as u64,
             Self::Record(record) => record.size(),
         }
     }
@@ -74,7 +74,7 @@ impl StorageContent {
     /// The keys of objects of open kinds that cannot be decrypted. Their bytes are those of the backend.
     pub fn undecrypted(&self) -> impl Iterator<Item = &str> {
         self.objects.iter().filter_map(|object| match object {
-            StoredObject::Entry(entry) if is_encrypted(entry.bytes()) => Some(entry.key()),
+            StoredObject::Entry(entry) if entry.is_encrypted() => Some(entry.key()),
             StoredObject::Entry(_) | StoredObject::Record(_) => None,
         })
     }
@@ -83,7 +83,7 @@ impl StorageContent {
     #[must_use]
     pub fn has_encrypted(&self) -> bool {
         self.objects.iter().any(|object| match object {
-            StoredObject::Entry(entry) => is_encrypted(entry.bytes()),
+            StoredObject::Entry(entry) => entry.is_encrypted(),
             StoredObject::Record(record) => is_encrypted(&record.bytes),
         })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Shared, Storage};
 use crate::committer::Expiry;
+use crate::compression::Compressor;
 use crate::log::{Author, Record};
 use crate::unclaimed::Unclaimed;
 use crate::values::Values;
@@ -12,12 +13,21 @@ use crate::{Collection, Entry, Indexer, Revision};
 impl Storage {
     /// Decodes the states under `prefix` that a backend in which others write has stored. Changes are applied meanwhile: nothing is
     /// locked while values are decrypted.
-    pub(super) fn decode_stored(&self, prefix: &str, read: (&dyn Indexer, &Values)) -> Vec<Arc<Entry>> {
+    pub(super) fn decode_stored(
+        &self,
+        prefix: &str,
+        read: (&dyn Indexer, &Values),
+        compressor: &Compressor,
+    ) -> Vec<Arc<Entry>> {
         if self.shared.collections.get(prefix).is_some() {
             return Vec::new();
         }
         let records = self.shared.unclaimed().states_under(prefix);
-        let decode = |record: Record| Arc::new(Entry::decoded(&record.key, record.revision, &record.bytes, read));
+        let mut compressor = compressor.of_thread();
+        let decode = |record: Record| {
+            let entry = Entry::decoded(&record.key, record.revision, &record.bytes, read);
+            Arc::new(entry.compressed_in(&mut compressor))
+        };
         records.into_iter().map(decode).collect()
     }
 

@@ -134,7 +134,7 @@ impl StaleObjects {
             match result.unwrap_or(Err(WriteError::Closed)) {
                 Ok(written) => {
                     rewritten.objects += 1;
-                    rewritten.bytes += written.entry.stored_bytes().len() as u64;
+                    rewritten.bytes += written.entry.stored_size() as u64;
                 }
                 // Others have written it.
                 Err(WriteError::Conflict { .. }) => {}

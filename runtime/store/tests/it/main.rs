@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
 mod claimed;
+mod compressed;
 mod crowd;
 mod faults;
 mod model;

@@ -214,7 +214,7 @@ async fn a_missing_key_loses_nothing() {
     assert_eq!(form("/secrets/a"), StoredForm::Earlier);
     assert_eq!(
         secrets.get("/secrets/a").unwrap().bytes(),
-        br#"{"password":"clear","v":"1"}"#
+        &br#"{"password":"clear","v":"1"}"#[..]
     );
     assert_eq!(form("/secrets/c"), StoredForm::Earlier);
     assert_eq!(storage.revision(), revision);

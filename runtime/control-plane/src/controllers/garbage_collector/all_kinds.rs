@@ -129,7 +129,7 @@ impl Kind {
             Kind::Remote(kind) => kind,
             Kind::Stored(kind) => {
                 return Ok(kind.get(namespace, name).map(|entry| State {
-                    metadata: Metadata::read(entry.bytes()),
+                    metadata: Metadata::read(&entry.bytes()),
                     resource_version: entry.revision().to_string(),
                 }));
             }

@@ -238,7 +238,7 @@ fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReferen
     };
     let is_owner = |namespace: &str| {
         let entry = kind.get(namespace, &owner.name);
-        entry.is_some_and(|entry| Metadata::read(entry.bytes()).uid == owner.uid)
+        entry.is_some_and(|entry| Metadata::read(&entry.bytes()).uid == owner.uid)
     };
     namespaces.names().iter().any(|namespace| is_owner(namespace))
 }

@@ -90,7 +90,7 @@ impl Follower {
         match event.kind() {
             EventKind::Put { .. } => self.put(shared, event.entry()),
             EventKind::Delete => {
-                let uid = Metadata::read(event.entry().bytes()).uid;
+                let uid = Metadata::read(&event.entry().bytes()).uid;
                 let id = self.id(event.entry());
                 let attention = shared.graph().remove(&id, &uid);
                 // Dependents no longer wait for the state of their owners.
@@ -101,7 +101,7 @@ impl Follower {
     }
 
     fn put(&self, shared: &Shared, entry: &Entry) {
-        let metadata = Metadata::read(entry.bytes());
+        let metadata = Metadata::read(&entry.bytes());
         let attention = shared.graph().put(&self.id(entry), &metadata);
         shared.queue.add(attention);
     }

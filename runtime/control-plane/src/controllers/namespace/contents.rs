@@ -78,7 +78,7 @@ impl Contents {
         if kind.is_empty_in(namespace) {
             return;
         }
-        let is_ending = |entry: &Arc<Entry>| Metadata::read(entry.bytes()).deleted;
+        let is_ending = |entry: &Arc<Entry>| Metadata::read(&entry.bytes()).deleted;
         // An object that is being deleted is not deleted again.
         if !kind.entries_in(namespace).iter().all(is_ending)
             && let Err(error) = delete_all(loopback, kind, namespace).await
@@ -94,7 +94,7 @@ impl Contents {
         let mut held = false;
         let mut ending = false;
         for entry in &left {
-            let metadata = Metadata::read(entry.bytes());
+            let metadata = Metadata::read(&entry.bytes());
             held |= !metadata.finalizers.is_empty();
             ending |= metadata.deleted;
             for finalizer in metadata.finalizers {

@@ -47,7 +47,7 @@ impl Write<'_> {
         let endpoint = self.endpoint;
         let resource = endpoint.kind().group_resource();
         let read = || endpoint.store().decode_to_delete(entry).is_ok();
-        if self.run(entry.bytes().len(), read).await? {
+        if self.run(entry.size(), read).await? {
             let why = format!(
                 "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe \
                  deletion is not allowed because the object is decodable from storage"

@@ -111,7 +111,7 @@ impl Frames {
 
     /// The expected cost of creating the frame of an object.
     pub(super) fn cost(&self, entry: &Entry) -> Cost {
-        let size = entry.bytes().len();
+        let size = entry.size();
         if size < SMALL {
             return Cost::default();
         }
@@ -146,7 +146,7 @@ impl Frames {
             return Ok(Some(self.framed(out.into())));
         };
         let frame = event.frame(self.endpoint.encodings().cache(), id, |_| {
-            let mut out = Vec::with_capacity(event.entry().bytes().len() + 64);
+            let mut out = Vec::with_capacity(event.entry().size() + 64);
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
             Ok(out.into())
         });
