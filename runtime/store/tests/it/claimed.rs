@@ -68,7 +68,7 @@ async fn changes_are_applied_while_a_collection_decodes_its_states() {
     let states = || {
         let entries = things.list(&ListQuery::all(PREFIX)).unwrap().entries;
         let state = |entry: &Arc<planesmith_store::Entry>| {
-            format!("{} {}", entry.key(), String::from_utf8_lossy(entry.bytes()))
+            format!("{} {}", entry.key(), String::from_utf8_lossy(&entry.bytes()))
         };
         entries.iter().map(state).collect::<Vec<_>>()
     };
