@@ -1,5 +1,7 @@
-//! Compresses the OpenAPI documents: as text they would be a sixth of the program. Release builds also have functions with the same
-//! code once.
+//! Compresses the OpenAPI documents: as text they would be a sixth of the program.
+
+#[path = "build/linker.rs"]
+mod linker;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -10,9 +12,7 @@ use flate2::write::GzEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=openapi");
-    if merges_functions() {
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
-    }
+    linker::set_arguments();
     let target = PathBuf::from(env::var("OUT_DIR")?);
     for dialect in ["v2", "v3"] {
         let documents = Path::new("openapi").join(dialect);
@@ -23,14 +23,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-/// True if the linker can merge functions with the same code: that of the toolchain (LLD) can, another one that flags name may not.
-/// Nothing compares the addresses of functions.
-fn merges_functions() -> bool {
-    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") && !flags.contains("link")
 }
 
 fn compress(document: &Path, compressed: &Path) -> Result<(), Box<dyn Error>> {

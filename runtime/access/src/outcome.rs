@@ -4,15 +4,15 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-/// A result that is known at once, or a future that another server determines.
+/// A result that is known at once, or a future, such as the answer of another server.
 ///
-/// The first case is the common one and costs no allocation. A pending result does nothing until it is awaited, and may be
-/// dropped at any time.
+/// The first case is the common one and costs no allocation. A pending result may be dropped at any time; its source says if its work
+/// goes on then.
 #[must_use]
 pub enum Outcome<'a, T> {
     /// The result.
     Ready(T),
-    /// Returns the result when another server has answered.
+    /// Returns the result later.
     Pending(BoxFuture<'a, T>),
 }
 

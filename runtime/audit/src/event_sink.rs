@@ -263,8 +263,10 @@ impl Sink for EventSink {
     }
 
     fn finish(&self) {
-        if let SinkDelivery::Queued(queue) = &self.delivery {
-            queue.finish();
+        match &self.delivery {
+            SinkDelivery::Queued(queue) => queue.finish(),
+            SinkDelivery::Shared { writes, .. } => writes.finish(),
+            SinkDelivery::AtOnce { .. } => {}
         }
     }
 }

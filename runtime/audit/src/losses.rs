@@ -20,9 +20,17 @@ impl Losses {
 
     /// Counts and logs `events` that are lost.
     pub(crate) fn add(&self, events: usize, why: &str) {
+        self.count(events);
+        self.log(events, why);
+    }
+
+    /// Counts `events` that are lost.
+    pub(crate) fn count(&self, events: usize) {
         self.meter.lost(self.sink, events as u64);
-        for _ in 0..events {
-            tracing::warn!(sink = self.sink, why, "an audit event is lost");
-        }
+    }
+
+    /// Logs `events` that are lost.
+    pub(crate) fn log(&self, events: usize, why: &str) {
+        tracing::warn!(sink = self.sink, why, events, "audit events are lost");
     }
 }

@@ -17,8 +17,8 @@ use crate::losses::Losses;
 /// The result of a delivery.
 type Delivered = Result<(), String>;
 
-/// The most bytes that wait for the delivery before them: a destination that does not answer must not take all memory.
-const MAX_WAITING: usize = 16 << 20;
+/// The most bytes of a batch. Whoever would add more delivers the batch itself, and waits for a destination that is slow.
+const MAX_BATCH: usize = 16 << 20;
 
 /// Delivers events in the order in which they were added, those of several requests at once.
 #[derive(Debug)]
@@ -69,10 +69,15 @@ impl SharedWrites {
     ///
     /// The reason for which they are lost; the loss is counted.
     pub(crate) fn deliver(&self, events: Vec<Bytes>) -> Delivered {
-        let (end, _) = self.0.add(events)?;
+        let (end, _) = self.0.add(events);
         self.0.deliver_open();
         // Whoever took the batch has ended it before the next turn.
         end.progress().delivered.clone().unwrap_or(Ok(()))
+    }
+
+    /// Delivers all that wait.
+    pub(crate) fn finish(&self) {
+        self.0.deliver_open();
     }
 
     /// Begins to deliver `events`, together with those of requests that are ready now. They are delivered even if the outcome is
@@ -81,10 +86,7 @@ impl SharedWrites {
         let Ok(runtime) = Handle::try_current() else {
             return self.deliver(events).into();
         };
-        let (end, is_first) = match self.0.add(events) {
-            Ok(added) => added,
-            Err(why) => return Err(why).into(),
-        };
+        let (end, is_first) = self.0.add(events);
         if is_first {
             let delivery = DeliveryTask(Arc::clone(&self.0), Arc::clone(&end));
             runtime.spawn(async move {
@@ -97,20 +99,20 @@ impl SharedWrites {
 }
 
 impl Shared {
-    /// Adds events to the open batch. Returns its end, and true if they are its first.
-    fn add(&self, events: Vec<Bytes>) -> Result<(Arc<BatchEnd>, bool), String> {
+    /// Adds events to the open batch, and delivers it before if it is full. Returns its end, and true if they are its first.
+    fn add(&self, events: Vec<Bytes>) -> (Arc<BatchEnd>, bool) {
         let bytes: usize = events.iter().map(Bytes::len).sum();
-        let mut open = lock(&self.open);
-        if open.bytes > 0 && open.bytes.saturating_add(bytes) > MAX_WAITING {
+        loop {
+            let mut open = lock(&self.open);
+            if open.bytes == 0 || open.bytes.saturating_add(bytes) <= MAX_BATCH {
+                let is_first = open.events.is_empty();
+                open.events.extend(events);
+                open.bytes += bytes;
+                return (Arc::clone(&open.end), is_first);
+            }
             drop(open);
-            let why = format!("{MAX_WAITING} bytes of events are waiting already");
-            self.losses.add(events.len(), &why);
-            return Err(why);
+            self.deliver_open();
         }
-        let is_first = open.events.is_empty();
-        open.events.extend(events);
-        open.bytes += bytes;
-        Ok((Arc::clone(&open.end), is_first))
     }
 
     /// Delivers the open batch. On return all events have been delivered or lost that were added before the call.
@@ -152,14 +154,17 @@ struct Ending<'a> {
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         let delivered = mem::replace(&mut self.delivered, Ok(()));
-        if let Err(why) = &delivered {
-            self.shared.losses.add(self.events, why);
+        if delivered.is_err() {
+            self.shared.losses.count(self.events);
         }
         let mut progress = self.end.progress();
-        progress.delivered = Some(delivered);
+        progress.delivered = Some(delivered.clone());
         let waiting = mem::take(&mut progress.waiting);
         drop(progress);
         waiting.into_iter().for_each(Waker::wake);
+        if let Err(why) = delivered {
+            self.shared.losses.log(self.events, &why);
+        }
     }
 }
 

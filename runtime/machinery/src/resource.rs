@@ -132,7 +132,7 @@ pub enum Generation {
     None,
     /// Changes outside of metadata and status.
     Content,
-    /// Changes outside of metadata and status, and updates that send an empty list or map there: kube-apiserver compares
+    /// Changes outside of metadata and status, and updates of the object that send an empty list or map there: kube-apiserver compares
     /// objects of the kind exactly and stores nothing of an empty list, so each one that is sent is a change.
     AsSent,
 }

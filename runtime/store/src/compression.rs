@@ -2,7 +2,7 @@
 
 mod dictionary;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub(crate) use self::dictionary::Dictionary;
 use self::dictionary::Matcher;
@@ -25,10 +25,14 @@ const POOR: u32 = 64;
 /// Of states that resemble neither of two dictionaries, one in this many is compressed, in case that others do.
 const RARE: u64 = 16;
 
+/// The number of former dictionaries that states still refer to, beyond which the current one stays: clients determine what states look
+/// like, and each dictionary is as large as one of them.
+const FORMER_LIMIT: usize = 16;
+
 /// Compresses the states of one collection with a dictionary: an earlier state.
 ///
 /// The dictionary is compared with a newer state after four times as many states as before, and when it no longer resembles the new
-/// ones. So a collection has few dictionaries, each for as long as a state refers to it.
+/// ones. A dictionary exists for as long as a state refers to it.
 #[derive(Debug, Default)]
 pub(crate) struct Compressor {
     choice: Mutex<Choice>,
@@ -38,6 +42,8 @@ pub(crate) struct Compressor {
 struct Choice {
     current: Option<Arc<Matcher>>,
     comparison: Option<Comparison>,
+    /// The dictionaries before the current one.
+    former: Vec<Weak<Dictionary>>,
     /// The number of states so far.
     seen: u64,
     /// The number of consecutive states that were not worth compressing.
@@ -71,10 +77,12 @@ impl Compressor {
         }
         let (current, challenger) = self.choice().begin(bytes)?;
         let compressed = current.compress_if_worth(bytes);
-        let compared = challenger.map(|challenger| challenger.compress(bytes).len());
         let size = compressed.as_ref().map_or(bytes.len(), |compressed| compressed.len());
-        self.choice()
-            .note(compressed.is_none(), compared.map(|other| [size, other]));
+        let compared = challenger.map(|challenger| {
+            let other = challenger.compress(bytes).len();
+            (challenger, [size, other])
+        });
+        self.choice().note(compressed.is_none(), compared);
         Some((Arc::clone(current.dictionary()), compressed?))
     }
 
@@ -123,7 +131,7 @@ impl Choice {
         let matcher = || Arc::new(Matcher::new(bytes));
         let current = Arc::clone(self.current.get_or_insert_with(matcher));
         let is_due = self.poor >= POOR || (self.seen.is_power_of_two() && self.seen.trailing_zeros().is_multiple_of(2));
-        if is_due && self.comparison.is_none() {
+        if is_due && self.comparison.is_none() && self.may_change() {
             self.poor = 0;
             self.comparison = Some(Comparison {
                 challenger: matcher(),
@@ -139,13 +147,23 @@ impl Choice {
         Some((current, challenger))
     }
 
+    /// True if few former dictionaries are in use.
+    fn may_change(&mut self) -> bool {
+        self.former.retain(|dictionary| dictionary.strong_count() > 0);
+        self.former.len() < FORMER_LIMIT
+    }
+
     /// Records a state, and its sizes with the compared dictionaries.
-    fn note(&mut self, is_poor: bool, compared: Option<[usize; 2]>) {
+    fn note(&mut self, is_poor: bool, compared: Option<(Arc<Matcher>, [usize; 2])>) {
         self.poor = if is_poor { self.poor + 1 } else { 0 };
         self.is_rare &= is_poor;
-        let Some((comparison, sizes)) = self.comparison.as_mut().zip(compared) else {
+        let Some((comparison, (challenger, sizes))) = self.comparison.as_mut().zip(compared) else {
             return;
         };
+        // Another thread may have ended that comparison, and begun this one.
+        if !Arc::ptr_eq(&comparison.challenger, &challenger) {
+            return;
+        }
         for (sum, size) in comparison.sizes.iter_mut().zip(sizes) {
             *sum += size;
         }
@@ -156,8 +174,8 @@ impl Choice {
             let is_better = challenger < current / 8 * 7;
             self.is_rare = is_poor && !is_better;
             let challenger = self.comparison.take().map(|comparison| comparison.challenger);
-            if is_better {
-                self.current = challenger;
+            if is_better && let Some(current) = std::mem::replace(&mut self.current, challenger) {
+                self.former.push(Arc::downgrade(current.dictionary()));
             }
         }
     }
@@ -277,6 +295,29 @@ mod tests {
         assert!(
             compressor.compress(&vec![b'x'; 64 << 10]).is_none(),
             "large states are read as they are"
+        );
+    }
+
+    #[test]
+    fn the_number_of_dictionaries_in_use_is_limited() {
+        let compressor = Compressor::default();
+        let mut kept = Vec::new();
+        let mut dictionaries = Vec::new();
+        for shape in 0..40 {
+            for number in 0..200 {
+                let compressed =
+                    compressor.compress(&object(number, &format!("{:x}", shape * 0x1357 + 0xabc).repeat(300)));
+                let Some(compressed) = compressed else { continue };
+                if dictionaries.iter().all(|known| !Arc::ptr_eq(known, &compressed.0)) {
+                    dictionaries.push(Arc::clone(&compressed.0));
+                    kept.push(compressed);
+                }
+            }
+        }
+        assert_eq!(
+            dictionaries.len(),
+            FORMER_LIMIT + 1,
+            "the former ones, and the current one"
         );
     }
 }

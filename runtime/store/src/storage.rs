@@ -186,6 +186,7 @@ impl Storage {
     pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
         self.prepare(prefix);
         let values = self.values(prefix);
+        let writer = values.writer();
         let compressor = Compressor::default();
         let decoded = match &self.shared.remote {
             None => Vec::new(),
@@ -208,12 +209,12 @@ impl Storage {
         let limits = self.shared.kinds.iter().rfind(|(kind, _)| kind == prefix);
         let limits = limits.map_or_else(HistoryLimits::default, |(_, limits)| *limits);
         let collection = Collection::new(prefix, indexer, revisions, sequencer);
-        let collection = collection.with_values(values).with_compressor(compressor);
+        let collection = collection.with_values(values, writer).with_compressor(compressor);
         let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
             None => self.claim(&mut unclaimed, &collection),
             Some(_) => {
-                unclaimed.claim_stored(&collection, decoded);
+                unclaimed.claim_stored(&collection, &decoded);
                 // Earlier states of its keys are unknown.
                 collection.raise_floor(self.revision());
                 Vec::new()
@@ -224,6 +225,11 @@ impl Storage {
         collection.trim(self.oldest(), usize::MAX);
         collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
+        drop(unclaimed);
+        if collection.values().writer() != writer {
+            // The keys have changed while the states were decoded, and the change did not find the collection.
+            collection.transform_again(self.is_shared());
+        }
         collection
     }
 

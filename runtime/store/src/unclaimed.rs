@@ -221,20 +221,19 @@ impl Unclaimed {
 
     /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them. States that
     /// have changed since they were `decoded` are decoded again.
-    pub(crate) fn claim_stored(&mut self, collection: &Collection, decoded: Vec<Arc<Entry>>) {
+    pub(crate) fn claim_stored(&mut self, collection: &Collection, decoded: &[Arc<Entry>]) {
         let indexer = collection.indexer();
         let read = (&*indexer, collection.values());
-        let mut decoded: HashMap<(Arc<str>, Revision), Arc<Entry>> = decoded
-            .into_iter()
-            .map(|entry| ((entry.key().into(), entry.revision()), entry))
-            .collect();
+        let decoded: HashMap<&str, &Arc<Entry>> = decoded.iter().map(|entry| (entry.key(), entry)).collect();
         let (states, changed) = self.take(collection.prefix());
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
         let mut compressor = collection.compressor().of_thread();
         let entry = |record: Record| {
-            let known = decoded.remove(&(Arc::clone(&record.key), record.revision));
-            known.unwrap_or_else(|| {
+            let known = decoded
+                .get(&*record.key)
+                .filter(|entry| entry.revision() == record.revision);
+            known.map(|entry| Arc::clone(entry)).unwrap_or_else(|| {
                 let entry = Entry::decoded(&record.key, record.revision, &record.bytes, read);
                 Arc::new(entry.compressed_in(&mut compressor))
             })

@@ -267,11 +267,18 @@ async fn the_end_of_a_running_pod_is_asked_about_as_long_as_it_changes_something
             |call: &WebhookCall| call.request["oldObject"]["metadata"]["deletionGracePeriodSeconds"].clone();
         calls.iter().map(remaining).collect()
     };
+    let given = |calls: &[WebhookCall]| -> Vec<Value> {
+        let given = |call: &WebhookCall| call.request["options"]["gracePeriodSeconds"].clone();
+        calls.iter().map(given).collect()
+    };
     let first = delete("").await;
     assert_eq!(remaining(&first), [Value::Null]);
+    assert_eq!(given(&first), [json!(30)], "that of the pod");
     assert!(delete("").await.is_empty(), "it is under way");
     // About the mark, and about the removal of the marked pod.
-    assert_eq!(remaining(&delete("?gracePeriodSeconds=0").await), [json!(30), json!(0)]);
+    let last = delete("?gracePeriodSeconds=0").await;
+    assert_eq!(remaining(&last), [json!(30), json!(0)]);
+    assert_eq!(given(&last), [json!(0), json!(0)]);
 
     let text = &first[0].text;
     let start = r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":""#;

@@ -229,14 +229,18 @@ fn requests_join_while_a_delivery_goes_on() {
 }
 
 #[tokio::test]
-async fn waiting_events_have_a_limit() {
+async fn a_full_batch_is_delivered_before_it_grows() {
     let bench = Bench::new(Memory::default());
-    let half = "x".repeat(MAX_WAITING / 2);
+    let half = "x".repeat(MAX_BATCH / 2);
     let fitting = [bench.begin(&[&half]), bench.begin(&[&half])];
-    let refused = bench.begin(&["one", "two"]).ready();
-    assert!(matches!(refused, Some(Err(why)) if why.contains("are waiting already")));
-    assert_eq!(bench.lost(), 2);
+    let waiting = bench.begin(&["one", "two"]);
     for delivered in join_all(fitting.map(Outcome::wait)).await {
         assert_eq!(delivered, Ok(()));
     }
+    assert_eq!(waiting.wait().await, Ok(()));
+    assert_eq!(
+        bench.deliveries(),
+        [vec![half.clone(), half], vec!["one".to_owned(), "two".to_owned()]]
+    );
+    assert_eq!(bench.lost(), 0);
 }

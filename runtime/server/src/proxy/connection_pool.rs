@@ -97,8 +97,8 @@ impl ConnectionPool {
         let (client, place) = self.lane(target.destination.scope());
         let repeated = repeatable(&request);
         let mut answer = client.request(request).await;
-        // The client itself repeats a request of which nothing was sent.
-        if let (Err(error), Some(repeated)) = (&answer, repeated)
+        // The client itself repeats a request of which nothing was sent. Each repetition removes a used connection from the pool.
+        while let (Err(error), Some(repeated)) = (&answer, repeated.as_ref().and_then(repeatable))
             && is_closed_when_idle(error)
         {
             answer = client.request(repeated).await;
@@ -142,8 +142,7 @@ impl Lane {
     }
 }
 
-/// Returns a copy of a request that may be sent twice: a read without a body. As with Go's transport, a client whose request the
-/// server may have handled decides itself about another one.
+/// Returns a copy of a read without a body. Other requests are not sent again, because the server may have handled them.
 fn repeatable(request: &Request<Body>) -> Option<Request<Body>> {
     let is_read = matches!(
         *request.method(),

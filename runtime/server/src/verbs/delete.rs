@@ -182,9 +182,10 @@ impl Write<'_> {
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
         }
         check_preconditions(self.endpoint.kind(), object, entry, options)?;
+        let grace_period = grace::admitted(object, options.sent.grace_period_seconds);
         let mut deletion = match self.is_under_way(object, options) {
-            true => deletion.unasked(),
-            false => deletion.admit(self, options).await?,
+            true => deletion.without_admission(),
+            false => deletion.admit(self, options, grace_period).await?,
         };
         let object = deletion.object_mut();
         let end = grace::begin(object, options.sent.grace_period_seconds, self.now);
@@ -220,7 +221,7 @@ impl Write<'_> {
         Ok(self.remove(deletion).await)
     }
 
-    /// True if the object is terminating and the request cannot change that, so that no plugin is asked, as in kube-apiserver.
+    /// True if the object is terminating and the request cannot change that, so that admission does not run, as in kube-apiserver.
     fn is_under_way(&self, object: &dyn Object, options: &DeleteOptions) -> bool {
         if object.meta().deletion_timestamp.is_none() {
             return false;
@@ -258,8 +259,9 @@ impl Write<'_> {
         }
     }
 
-    /// Removes the object of `deletion`, which this request has `marked`, in its newest state. As in kube-apiserver, the plugins
-    /// are asked again, about each state, and an object that another client removes meanwhile is deleted as requested.
+    /// Removes the object of `deletion`, which this request has `marked`. As in kube-apiserver, admission runs again for each state that
+    /// is to be removed, and an object that another client removes meanwhile is deleted as requested. So is one that is replaced
+    /// meanwhile, which kube-apiserver would remove.
     async fn remove_marked(
         &self,
         deletion: &AdmittedDeletion<'_>,
@@ -271,6 +273,14 @@ impl Write<'_> {
             *revision = marked.revision().to_string();
         }
         let (key, uid) = (deletion.key(), &deletion.object().meta().uid);
+        let already_deleted =
+            || Deleted::Removed(Committed::Stored(Arc::clone(marked)), self.details(deletion.object()));
+        // This request has written the newest state, which others may not see yet.
+        match self.remove_once(key, marked, uid, &options).await? {
+            Attempt::Written(removed) => return Ok(removed?.unwrap_or_else(already_deleted)),
+            Attempt::Unwritten(removed) => return Ok(removed.unwrap_or_else(already_deleted)),
+            Attempt::Overtaken => {}
+        }
         let mut attempts = Attempts::new(self, key);
         loop {
             let met = attempts.state();
@@ -279,8 +289,7 @@ impl Write<'_> {
                 None => Ok(Attempt::Unwritten(None)),
             };
             if let Some(removed) = attempts.settle(met.as_ref(), attempt).await? {
-                let gone = || Deleted::Removed(Committed::Stored(Arc::clone(marked)), self.details(deletion.object()));
-                return Ok(removed.unwrap_or_else(gone));
+                return Ok(removed.unwrap_or_else(already_deleted));
             }
         }
     }
@@ -298,7 +307,7 @@ impl Write<'_> {
             return Ok(Attempt::Unwritten(None));
         }
         check_preconditions(self.endpoint.kind(), deletion.object(), entry, options)?;
-        let deletion = deletion.admit(self, options).await?;
+        let deletion = deletion.admit(self, options, Some(0)).await?;
         Ok(self.remove(deletion).await.map(Some))
     }
 

@@ -43,14 +43,23 @@ impl<'s> Deletion<'s> {
         &*self.object
     }
 
-    /// Runs the plugins for the deletion, unless they have accepted the request that it is a part of.
+    /// Runs the plugins for the deletion, unless they have accepted the request that it is a part of. They see `grace_period` in the
+    /// options, unless the request is for a collection.
     ///
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub(crate) async fn admit(self, write: &Write<'_>, options: &DeleteOptions) -> ApiResult<AdmittedDeletion<'s>> {
+    pub(crate) async fn admit(
+        self,
+        write: &Write<'_>,
+        options: &DeleteOptions,
+        grace_period: Option<i64>,
+    ) -> ApiResult<AdmittedDeletion<'s>> {
         if write.needs_admission {
             let mut sent = options.sent.clone();
+            if !write.call.name().is_empty() {
+                sent.grace_period_seconds = grace_period;
+            }
             if self.object.resource().extensions.phased_deletion {
                 // The first phase pins the object for the second one.
                 let preconditions = sent.preconditions.get_or_insert_default();
@@ -60,11 +69,11 @@ impl<'s> Deletion<'s> {
             // A request for a collection names no object, as in kube-apiserver.
             write.admit_removal(write.call.name(), &*self.object, &sent).await?;
         }
-        Ok(self.unasked())
+        Ok(self.without_admission())
     }
 
     /// The same deletion, which no plugin needs to accept.
-    pub(crate) fn unasked(self) -> AdmittedDeletion<'s> {
+    pub(crate) fn without_admission(self) -> AdmittedDeletion<'s> {
         AdmittedDeletion(self)
     }
 }

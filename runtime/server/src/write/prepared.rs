@@ -51,7 +51,7 @@ pub(super) fn prepare_update(
     keep_system_fields(new, old);
     let is_change = match (facts.behavior.generation, part) {
         (Generation::None, _) | (_, Part::Status) => false,
-        (Generation::AsSent, Part::Object) if context.sent_empty.has_any_except(&["metadata"], new) => true,
+        (Generation::AsSent, Part::Object) if sends_empty_content(new, context) => true,
         (Generation::Content | Generation::AsSent, _) => has_pruned_fields || changes_content(new, old),
     };
     if is_change {
@@ -73,6 +73,13 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     if old.deletion_grace_period_seconds.is_some() && new.deletion_grace_period_seconds.is_none() {
         new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
     }
+}
+
+/// True if a field is sent empty whose changes increment the generation.
+fn sends_empty_content(new: &dyn Object, context: &Context<'_>) -> bool {
+    let kind = new.resource();
+    let uncounted = representation::of(kind).uncounted_fields(kind);
+    context.sent_empty.has_any_except(uncounted, new)
 }
 
 /// True if a field differs whose changes increment the generation.

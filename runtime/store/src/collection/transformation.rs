@@ -9,10 +9,11 @@ use crate::values::Values;
 use crate::{Entry, Event, TransformError};
 
 impl Collection {
-    /// The same collection, whose backend has `values`.
-    pub(crate) fn with_values(self, values: Values) -> Self {
+    /// The same collection, whose backend has `values`, and whose states are compared with the key `writer`: that before the first of
+    /// them was decoded.
+    pub(crate) fn with_values(self, values: Values, writer: u64) -> Self {
         Self {
-            writer: AtomicU64::new(values.writer()),
+            writer: AtomicU64::new(writer),
             values,
             ..self
         }
@@ -63,8 +64,10 @@ impl Collection {
         if unreadable.is_empty() {
             return;
         }
-        let values: Vec<_> = unreadable.iter().map(|entry| entry.bytes()).collect();
-        self.values.prepare(&mut values.iter().map(|value| &**value));
+        {
+            let values: Vec<_> = unreadable.iter().map(|entry| entry.bytes()).collect();
+            self.values.prepare(&mut values.iter().map(|value| &**value));
+        }
         let indexer = self.indexer();
         let reopened = unreadable
             .iter()

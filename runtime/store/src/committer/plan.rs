@@ -243,8 +243,11 @@ impl Plan {
             revision: entry.revision(),
             key: Arc::clone(&key),
             change,
-            gap: entry.gap().filter(|_| !sealed.as_ref().is_some_and(Bytes::is_empty)),
-            bytes: sealed.or(plain).unwrap_or_else(|| entry.to_bytes()),
+            // Of the stored bytes: those for readers lack what the definition of the kind removes.
+            gap: entry
+                .stored_gap()
+                .filter(|_| !sealed.as_ref().is_some_and(Bytes::is_empty)),
+            bytes: sealed.or(plain).unwrap_or_else(|| entry.to_stored_bytes()),
         });
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
         let planned = self.overlay.entry(key).or_insert(Planned {

@@ -31,13 +31,35 @@ pub(super) fn begin(object: &mut dyn Object, requested: Option<i64>, now: Time) 
         }
         (Some(_), None | Some(0)) => return End::Now,
         (Some(until), Some(given)) => match requested {
-            Some(seconds) if seconds < given => (later(until, given.saturating_neg()), seconds),
+            Some(seconds) if seconds < given => {
+                let from = later(until, given.saturating_neg());
+                match later(from, seconds) < now {
+                    // That time has passed. Whoever ends the object still does so, unless the request leaves no time at all.
+                    true => (later(now, -seconds.min(1)), seconds.min(1)),
+                    false => (from, seconds),
+                }
+            }
             _ => return End::UnderWay,
         },
     };
     meta.deletion_timestamp = Some(later(from, seconds));
     meta.deletion_grace_period_seconds = Some(seconds);
     End::Begun(seconds)
+}
+
+/// Returns the grace period that plugins see in the options of a request: as in kube-apiserver, that of an object which the request
+/// begins to delete, and at least the shortest one.
+pub(super) fn admitted(object: &dyn Object, requested: Option<i64>) -> Option<i64> {
+    let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
+    match object.meta().deletion_timestamp {
+        None => object
+            .resource()
+            .extensions
+            .hooks
+            .grace_period(object, requested)
+            .or(requested),
+        Some(_) => requested,
+    }
 }
 
 /// The time that many seconds later; the latest time if that is beyond it.
@@ -93,6 +115,35 @@ mod tests {
         assert_eq!(begin(&mut object, Some(0), later), End::Begun(0));
         assert_eq!(begin(&mut object, None, later), End::Now);
         assert_eq!(object.metadata.generation, 2);
+    }
+
+    #[test]
+    fn a_shortened_time_does_not_end_in_the_past() {
+        let now = Time::from_second(1_020);
+        for (requested, seconds) in [(15, 1), (1, 1), (0, 0)] {
+            let mut object = Slow {
+                takes: 30,
+                ..Slow::default()
+            };
+            begin(&mut object, None, Time::from_second(1_000));
+            assert_eq!(begin(&mut object, Some(requested), now), End::Begun(seconds));
+            assert_eq!(object.metadata.deletion_timestamp, Some(now));
+            assert_eq!(object.metadata.deletion_grace_period_seconds, Some(seconds));
+        }
+    }
+
+    #[test]
+    fn plugins_see_the_grace_period_of_the_object() {
+        let mut object = Slow {
+            takes: 30,
+            ..Slow::default()
+        };
+        assert_eq!(admitted(&object, None), Some(30));
+        assert_eq!(admitted(&object, Some(5)), Some(5));
+        assert_eq!(admitted(&object, Some(-5)), Some(1));
+        begin(&mut object, None, Time::from_second(1_000));
+        assert_eq!(admitted(&object, None), None);
+        assert_eq!(admitted(&object, Some(0)), Some(0));
     }
 
     #[test]
