@@ -26,13 +26,14 @@ use crate::request::{Query, features_of};
 /// The encoding of an object.
 ///
 /// A new one is a module of `runtime/wire` and a variant. Matches without `_` find bodies (`negotiation/document`), answers
-/// (`response`, `endpoint/render`), watches (`verbs/watch/frames`), the texts of lists (`list_stream/text`), answers in the audit
-/// (`filters/audit/answer`) and costs (`offload/cost`). Places that they do not find: the exports of `machinery`, `Format::ALL` and
-/// `Format::all` (which leaves out the last one only), the media type of streams and the texts of 406 here, comparisons with a
-/// `Format` (`endpoint/render_list`, `negotiation/page`, `verbs/watch/frames`), the media types of patches (`verbs/patch`,
-/// `representation/documents`), of the aggregated discovery document (`discovery/accept`) and in OpenAPI (`openapi/adapt`,
-/// `extensions/openapi/paths`, `xtask/src/generate/openapi/operation`). Stored bytes are a `StorageMediaType`
-/// (`machinery/scheme`, `representation/storage_codec`), for which `etcd-storage/options` has the flag. `tests/it/cbor` has the tests.
+/// (`response`, `endpoint/render`), watches (`verbs/watch/frames`), the texts of lists (`list_stream/text`), answers in the
+/// audit (`filters/audit/answer`) and costs (`offload/cost`). Places that they do not find: the exports of `machinery`,
+/// `Format::ALL`, `Format::MEDIA_TYPES` (in the same order) and `Format::all` (which leaves out the last one only), the media
+/// type of streams and the texts of 406 here, comparisons with a `Format` (`satisfy`, `endpoint/render_list`,
+/// `negotiation/page`, `verbs/watch/frames`), the media types of patches (`verbs/patch`, `representation/documents`), of the
+/// aggregated discovery document (`discovery/accept`) and in OpenAPI (`openapi/adapt`, `extensions/openapi/paths`,
+/// `xtask/src/generate/openapi/operation`). Stored bytes are a `StorageMediaType` (`machinery/scheme`,
+/// `representation/storage_codec`), for which `etcd-storage/options` has the flag. `tests/it/cbor` has the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `application/json`.
