@@ -1,12 +1,15 @@
 //! Collections of a store in which others write: opened while changes arrive.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use planesmith_store::backend::{Backend as _, Lifetime, StateWrite};
 use planesmith_store::conformance::SeveralWriters;
-use planesmith_store::{Expect, Indexer, ListQuery, Revision, Row, Storage, StorageOptions};
+use planesmith_store::{Expect, Indexer, ListQuery, Reason, Revision, Row, Storage, StorageOptions, Transformer as _};
+
+use crate::transformed::Shift;
 
 const PREFIX: &str = "/things/";
 
@@ -29,9 +32,21 @@ impl Indexer for Gate {
     }
 }
 
+/// Returns an indexer that waits at the first state, the receiver that knows when it does, and the sender that lets it go on.
+fn gate() -> (Arc<Gate>, Receiver<()>, SyncSender<()>) {
+    let (entered, is_entered) = sync_channel(1);
+    let (open, opened) = sync_channel(1);
+    let opened = Mutex::new(opened);
+    (Arc::new(Gate { entered, opened }), is_entered, open)
+}
+
 async fn put(backend: &SeveralWriters, name: &str, value: &'static str) -> Revision {
+    put_bytes(backend, &format!("{PREFIX}{name}"), value.into()).await
+}
+
+async fn put_bytes(backend: &SeveralWriters, key: &str, value: Vec<u8>) -> Revision {
     let write = StateWrite {
-        key: format!("{PREFIX}{name}").into(),
+        key: key.into(),
         value: Some(value.into()),
         expect: Expect::Any,
         lifetime: Lifetime::Unlimited,
@@ -48,15 +63,10 @@ async fn changes_are_applied_while_a_collection_decodes_its_states() {
     let storage = Storage::connect(connected, "/", &StorageOptions::default())
         .await
         .unwrap();
-    let (entered, is_entered) = sync_channel(1);
-    let (open, opened) = sync_channel(1);
-    let gate = Gate {
-        entered,
-        opened: Mutex::new(opened),
-    };
+    let (gate, is_entered, open) = gate();
     let opening = {
         let storage = storage.clone();
-        std::thread::spawn(move || storage.collection(PREFIX, Arc::new(gate)))
+        std::thread::spawn(move || storage.collection(PREFIX, gate))
     };
     is_entered.recv_timeout(TIMEOUT).unwrap();
     put(&backend, "changed", r#"{"v":2}"#).await;
@@ -83,5 +93,32 @@ async fn changes_are_applied_while_a_collection_decodes_its_states() {
     let later = put(&backend, "same", r#"{"v":3}"#).await;
     assert!(storage.wait_for(later, TIMEOUT).await);
     assert_eq!(states()[2], r#"/things/same {"v":3}"#);
+    storage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn states_that_are_decoded_while_the_key_changes_are_written_anew() {
+    const KEY: &str = "/secrets/a";
+    let backend = SeveralWriters::default();
+    let shift = Shift::new(1, &[1, 2]);
+    let sealed = shift.seal(KEY, br#"{"v":1}"#, Reason::Update).unwrap().unwrap();
+    put_bytes(&backend, KEY, sealed).await;
+    let options = StorageOptions {
+        transformers: Some(Arc::new(shift.clone())),
+        ..StorageOptions::default()
+    };
+    let storage = Storage::connect(Arc::new(backend), "/", &options).await.unwrap();
+    let (gate, is_entered, open) = gate();
+    let opening = {
+        let storage = storage.clone();
+        std::thread::spawn(move || storage.collection("/secrets/", gate))
+    };
+    is_entered.recv_timeout(TIMEOUT).unwrap();
+    shift.writer.store(2, Ordering::Relaxed);
+    storage.transform_again();
+    drop(is_entered);
+    open.send(()).unwrap();
+    opening.join().unwrap();
+    assert_eq!(storage.stale_objects().left(), 1);
     storage.close().await;
 }

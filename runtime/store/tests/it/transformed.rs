@@ -15,13 +15,13 @@ const SECRETS: &str = "/secrets/";
 
 /// Shifts bytes by the key that writes, and reads values of the keys that it knows.
 #[derive(Clone, Debug)]
-struct Shift {
-    writer: Arc<AtomicU64>,
+pub(crate) struct Shift {
+    pub(crate) writer: Arc<AtomicU64>,
     known: Arc<Mutex<Vec<u64>>>,
 }
 
 impl Shift {
-    fn new(writer: u64, known: &[u64]) -> Self {
+    pub(crate) fn new(writer: u64, known: &[u64]) -> Self {
         Self {
             writer: Arc::new(AtomicU64::new(writer)),
             known: Arc::new(Mutex::new(known.to_vec())),
@@ -90,6 +90,19 @@ impl Indexer for Braces {
             true => Loaded::AsStored,
             false => Loaded::Unreadable,
         }
+    }
+}
+
+/// The same objects, of which readers see no password.
+struct WithoutPassword;
+
+impl Indexer for WithoutPassword {
+    fn row(&self, _: &str, _: &[u8]) -> Row {
+        Row::default()
+    }
+
+    fn reindexed(&self, _: &[u8]) -> Option<Draft> {
+        Some(Draft::new(br#"{"v":""}"#.to_vec(), 6))
     }
 }
 
@@ -267,6 +280,32 @@ async fn objects_that_are_written_anew_expire_as_before() {
     assert_eq!((step.objects, expires()), (2, before));
     assert_eq!(storage.stale_objects().left(), 0);
     storage.close().await;
+}
+
+#[tokio::test]
+async fn an_object_that_its_definition_changes_is_written_anew_as_it_is_stored() {
+    for writer in [0, 2] {
+        let (log, shift) = (MemoryLog::new(), Shift::new(1, &[1, 2]));
+        let storage = open(&log, &shift);
+        let secrets = storage.collection(SECRETS, Arc::new(Braces));
+        let created = secrets.write(put("/secrets/a")).await.unwrap().revision();
+        let indexer: Arc<dyn Indexer> = Arc::new(WithoutPassword);
+        secrets.reindex(&indexer);
+        let shown = secrets.get("/secrets/a").unwrap();
+        assert_eq!(*shown.bytes(), *format!(r#"{{"v":"{}"}}"#, created.0).as_bytes());
+        shift.writer.store(writer, Ordering::Relaxed);
+        storage.transform_again();
+        let step = storage.stale_objects().step().await.unwrap().unwrap();
+        assert_eq!(step.objects, 1);
+        storage.close().await;
+        drop(secrets);
+        let storage = open(&log, &shift);
+        let stored = storage.collection(SECRETS, Arc::new(Braces)).get("/secrets/a").unwrap();
+        let expected = format!(r#"{{"password":"clear","v":"{}"}}"#, stored.revision().0);
+        assert_eq!(*stored.bytes(), *expected.as_bytes(), "with the key {writer}");
+        assert!(stored.revision() > created);
+        storage.close().await;
+    }
 }
 
 #[tokio::test]
