@@ -4,11 +4,16 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
+#[path = "measured/process.rs"]
+mod process;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planesmith_store::{Collection, Draft, Expect, ListQuery, NoIndex, Op, Row, Storage, StorageOptions, WatchFrom};
 use planesmith_store_sled::SledLog;
+
+use self::process::{Failure, processor_time, resident};
 
 /// The allocator of the server.
 #[global_allocator]
@@ -18,7 +23,7 @@ const PREFIX: &str = "/registry/configmaps/";
 const WRITERS: usize = 16;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let writes: usize = arguments.next().map_or(Ok(20_000), |count| count.parse())?;
     let temporary = tempfile::tempdir_in(".")?;
@@ -144,19 +149,6 @@ fn fdatasync_alone(folder: &std::path::Path, count: usize) -> std::io::Result<Du
     Ok(latencies[count / 2])
 }
 
-/// User and system time of this process, in steps of 10 ms.
-fn processor_time() -> Result<Duration, Box<dyn std::error::Error>> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = stat.rsplit_once(')').ok_or("no process name")?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
-    Ok(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>()?))
-}
-
-fn memory() -> std::io::Result<String> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    Ok(status
-        .lines()
-        .find(|line| line.starts_with("VmRSS"))
-        .unwrap_or_default()
-        .replace('\t', " "))
+fn memory() -> Result<String, Failure> {
+    Ok(format!("{} KB resident", resident()? / 1024))
 }

@@ -6,6 +6,11 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
+#[path = "measured/process.rs"]
+mod process;
+#[path = "measured/writers.rs"]
+mod writers;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,15 +18,14 @@ use std::time::{Duration, Instant};
 use planesmith_store::{Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Row, Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
 
+use self::process::{Failure, processor_time, resident};
+
 /// The allocator of the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const PREFIX: &str = "/registry/configmaps/";
 const NAMESPACE: &str = "bench-read";
-const WRITERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 enum Shape {
@@ -216,29 +220,26 @@ async fn write_all(
     writes: usize,
     of: impl Fn(usize) -> (usize, usize, Shape) + Send + Copy + 'static,
 ) -> Result<(), Failure> {
-    let tasks = (0..WRITERS).map(|writer| {
-        let things = Arc::clone(things);
-        tokio::spawn(async move {
-            for number in (writer..writes).step_by(WRITERS) {
-                let (number, turn, shape) = of(number);
-                let key = key(number);
-                let (row, draft) = (row(shape, &key), shape.draft(number, turn));
-                let op = Op::Put {
-                    key: key.into(),
-                    draft,
-                    row,
-                    expect: Expect::Any,
-                    ttl: None,
-                };
-                things.write(op).await?;
-            }
-            Ok::<_, Failure>(())
-        })
-    });
-    for task in tasks.collect::<Vec<_>>() {
-        task.await??;
-    }
-    Ok(())
+    let things = Arc::clone(things);
+    let put = move |number| {
+        let (things, (number, turn, shape)) = (Arc::clone(&things), of(number));
+        async move {
+            let key = key(number);
+            let (row, draft) = (row(shape, &key), shape.draft(number, turn));
+            let op = Op::Put {
+                key: key.into(),
+                draft,
+                row,
+                expect: Expect::Any,
+                ttl: None,
+            };
+            things.write(op).await
+        }
+    };
+    writers::write_all(writes, put)
+        .await?
+        .into_iter()
+        .try_for_each(|written| Ok(written.map(drop)?))
 }
 
 /// Processor time of reads that copy the bytes, as those of clients do.
@@ -296,21 +297,4 @@ async fn report(what: &str, things: &Arc<Collection>, empty: u64) -> Result<(), 
         own as f64 / stats.bytes.max(1) as f64
     );
     Ok(())
-}
-
-fn resident() -> Result<u64, Failure> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .ok_or("no such value")?;
-    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
-}
-
-/// User and system time of this process, in steps of 10 ms.
-fn processor_time() -> Result<Duration, Failure> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = stat.rsplit_once(')').ok_or("no process name")?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
-    Ok(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>()?))
 }

@@ -5,6 +5,11 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
+#[path = "measured/process.rs"]
+mod process;
+#[path = "measured/writers.rs"]
+mod writers;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,14 +18,13 @@ use planesmith_store::{
 };
 use planesmith_store_sled::SledLog;
 
+use self::process::{Failure, processor_time, resident, value};
+
 /// The allocator of the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const PREFIX: &str = "/registry/configmaps/";
-const WRITERS: usize = 64;
 
 /// Makes the rows that a server has for a ConfigMap with a label.
 struct Names;
@@ -88,7 +92,7 @@ fn start(folder: &str) -> Result<(Storage, Arc<Collection>), Failure> {
     Ok((storage, things))
 }
 
-/// Writes `objects` with `WRITERS` writers, and settles them.
+/// Writes `objects` with several writers, and settles them.
 async fn fill(folder: &str, objects: usize, size: usize) -> Result<(), Failure> {
     let (storage, things) = start(folder)?;
     write(&things, objects, move |number| (number, 0, size)).await?;
@@ -106,23 +110,15 @@ async fn write(
     writes: usize,
     of: impl Fn(usize) -> (usize, usize, usize) + Send + Copy + 'static,
 ) -> Result<Vec<(Instant, Duration)>, Failure> {
-    let tasks = (0..WRITERS).map(|writer| {
-        let things = Arc::clone(things);
-        tokio::spawn(async move {
-            let mut latencies = Vec::new();
-            for number in (writer..writes).step_by(WRITERS) {
-                let (number, round, size) = of(number);
-                let latency = put(&things, number, round, size).await?;
-                latencies.push((Instant::now(), latency));
-            }
-            Ok::<_, Failure>(latencies)
-        })
-    });
-    let mut all = Vec::new();
-    for task in tasks.collect::<Vec<_>>() {
-        all.extend(task.await??);
-    }
-    Ok(all)
+    let things = Arc::clone(things);
+    let put = move |number| {
+        let (things, (number, round, size)) = (Arc::clone(&things), of(number));
+        async move {
+            let latency = put(&things, number, round, size).await?;
+            Ok::<_, Failure>((Instant::now(), latency))
+        }
+    };
+    writers::write_all(writes, put).await?.into_iter().collect()
 }
 
 async fn open(folder: &str) -> Result<(), Failure> {
@@ -300,7 +296,7 @@ async fn read(objects: usize, size: usize) -> Result<(), Failure> {
 
 fn report(what: &str, things: &Arc<Collection>) -> Result<(), Failure> {
     let stats = things.stats();
-    let resident = kilobytes("/proc/self/status", "VmRSS:")? * 1024;
+    let resident = resident()?;
     println!(
         "{what}: {} entries of {} bytes, resident {:.2} of their bytes",
         stats.entries,
@@ -312,26 +308,9 @@ fn report(what: &str, things: &Arc<Collection>) -> Result<(), Failure> {
 
 /// Bytes that were written to files, and those that reach the disk because they were not removed before.
 fn written() -> Result<(u64, u64), Failure> {
-    let value = |name| kilobytes("/proc/self/io", name);
-    let disk = value("write_bytes:")? - value("cancelled_write_bytes:")?;
-    Ok((value("wchar:")?, disk))
-}
-
-fn kilobytes(path: &str, name: &str) -> Result<u64, Failure> {
-    let text = std::fs::read_to_string(path)?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(name))
-        .ok_or("no such value")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
-}
-
-/// User and system time of this process, in steps of 10 ms.
-fn processor_time() -> Result<Duration, Failure> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = stat.rsplit_once(')').ok_or("no process name")?;
-    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
-    Ok(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>()?))
+    let bytes = |name| value("/proc/self/io", name);
+    let disk = bytes("write_bytes:")? - bytes("cancelled_write_bytes:")?;
+    Ok((bytes("wchar:")?, disk))
 }
 
 fn memory(name: &str) -> Result<String, Failure> {
