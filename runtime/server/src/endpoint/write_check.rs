@@ -13,7 +13,7 @@ use super::Call;
 use crate::stores::Stores;
 
 /// Checks of every write of a kind, in all of its versions: of creates, updates, patches and applies. Objects are in the storage
-/// version. A check that is not implemented finds nothing.
+/// version. By default both find nothing.
 pub trait WriteCheck: Send + Sync {
     /// Checks the object of a write; `old` is the object that it replaces, `None` for a create. Runs after the mutating plugins and
     /// before the object is validated, as checks in the storage of kube-apiserver do.
