@@ -136,7 +136,7 @@ impl EventSink {
                 waiting: AtomicUsize::new(0),
             },
             Delivery::Batched(batching) => {
-                SinkDelivery::Queued(Queue::start(name, destination, batching, limit, Arc::clone(meter))?)
+                SinkDelivery::Queued(Queue::start(name, destination, batching, limit, losses.clone())?)
             }
         };
         Ok(Self {

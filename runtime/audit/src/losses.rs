@@ -34,3 +34,24 @@ impl Losses {
         tracing::warn!(sink = self.sink, why, events, "audit events are lost");
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// Counts lost events.
+    #[derive(Debug, Default)]
+    pub(crate) struct Meter(pub(crate) AtomicU64);
+
+    impl AuditMeter for Meter {
+        fn recorded(&self, _: u64) {}
+
+        fn rejected(&self) {}
+
+        fn lost(&self, _: &'static str, events: u64) {
+            self.0.fetch_add(events, Ordering::Relaxed);
+        }
+    }
+}

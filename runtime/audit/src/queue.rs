@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use planesmith_control_plane::token_bucket::TokenBucket;
-use planesmith_server::audit::AuditMeter;
 
 use crate::destination::Destination;
+use crate::losses::Losses;
 
 /// The limits of batches.
 #[derive(Clone, Copy, Debug)]
@@ -78,13 +78,13 @@ impl Queue {
         destination: Arc<dyn Destination>,
         batching: Batching,
         limit: Option<usize>,
-        meter: Arc<dyn AuditMeter>,
+        losses: Losses,
     ) -> Result<Self> {
         let (events, waiting) = sync_channel(batching.buffer);
         let deliveries = Deliveries {
             name,
             destination: Arc::clone(&destination),
-            meter,
+            losses,
             running: Arc::default(),
             most: batching.parallel,
         };
@@ -171,7 +171,7 @@ fn parts(batch: Vec<Bytes>, limit: usize) -> Vec<Vec<Bytes>> {
 struct Deliveries {
     name: &'static str,
     destination: Arc<dyn Destination>,
-    meter: Arc<dyn AuditMeter>,
+    losses: Losses,
     /// The number of threads that deliver, and the signal that it is smaller.
     running: Arc<(Mutex<usize>, Condvar)>,
     most: usize,
@@ -180,12 +180,11 @@ struct Deliveries {
 impl Deliveries {
     /// Delivers a batch: in this thread if they stay in order, otherwise in another one, once there are few enough.
     fn begin(&self, batch: Vec<Bytes>) {
-        let (name, destination, meter) = (self.name, Arc::clone(&self.destination), Arc::clone(&self.meter));
+        let (name, destination, losses) = (self.name, Arc::clone(&self.destination), self.losses.clone());
         let batch = Arc::new(batch);
         let deliver = move |batch: &[Bytes]| {
             if let Err(why) = destination.deliver(batch) {
-                meter.lost(name, batch.len() as u64);
-                tracing::warn!(sink = name, why, events = batch.len(), "audit events are lost");
+                losses.add(batch.len(), &why);
             }
         };
         if self.most <= 1 {

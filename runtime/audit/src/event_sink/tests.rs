@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use planesmith_access::audit::{Level, Stage};
 
 use super::*;
+use crate::losses::tests::Meter;
 
 /// The delivered batches of events.
 type Batches = Arc<Mutex<Vec<Vec<String>>>>;
@@ -29,19 +30,6 @@ impl Destination for Memory {
         let texts = events.iter().map(|event| String::from_utf8_lossy(event).into_owned());
         self.batches.lock().unwrap().push(texts.collect());
         Ok(())
-    }
-}
-
-#[derive(Debug, Default)]
-struct Meter(AtomicU64);
-
-impl AuditMeter for Meter {
-    fn recorded(&self, _: u64) {}
-
-    fn rejected(&self) {}
-
-    fn lost(&self, _: &'static str, events: u64) {
-        self.0.fetch_add(events, Ordering::Relaxed);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Shared writes to a destination in memory, whose deliveries a test lets go on.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
@@ -10,6 +10,7 @@ use planesmith_server::audit::AuditMeter;
 use tokio::runtime::Builder;
 
 use super::*;
+use crate::losses::tests::Meter;
 
 /// Notes deliveries, or refuses them.
 #[derive(Debug, Default)]
@@ -45,19 +46,6 @@ impl Destination for Memory {
             Some(Failure::Error) => Err("the disk is full".to_owned()),
             Some(Failure::Panic) => panic!("it is broken"),
         }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Meter(AtomicU64);
-
-impl AuditMeter for Meter {
-    fn recorded(&self, _: u64) {}
-
-    fn rejected(&self) {}
-
-    fn lost(&self, _: &'static str, events: u64) {
-        self.0.fetch_add(events, Ordering::Relaxed);
     }
 }
 
