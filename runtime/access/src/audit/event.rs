@@ -205,7 +205,7 @@ impl Event<'_> {
     fn write_client(&self, out: &mut Vec<u8>) {
         for (index, address) in self.source_ips.iter().enumerate() {
             out.extend_from_slice(if index == 0 { br#","sourceIPs":[""# } else { br#"",""# });
-            write_address(out, *address);
+            write!(out, "{address}").expect("writing to memory does not fail");
         }
         if !self.source_ips.is_empty() {
             out.extend_from_slice(br#""]"#);
@@ -310,24 +310,6 @@ pub fn legacy_line(event: &Event<'_>) -> String {
         quote(namespace),
         quote(event.uri),
     )
-}
-
-/// Appends an address. Most are of version 4, and those take no formatter.
-fn write_address(out: &mut Vec<u8>, address: IpAddr) {
-    let IpAddr::V4(address) = address else {
-        return write!(out, "{address}").expect("writing to memory does not fail");
-    };
-    for (index, byte) in address.octets().into_iter().enumerate() {
-        if index > 0 {
-            out.push(b'.');
-        }
-        let digits = [byte / 100, byte / 10 % 10, byte % 10].map(|digit| b'0' + digit);
-        out.extend_from_slice(match byte {
-            0..10 => &digits[2..],
-            10..100 => &digits[1..],
-            100.. => &digits,
-        });
-    }
 }
 
 /// Appends a member unless it is empty. `name` has the comma before it and the colon behind it, as in the functions below.

@@ -271,13 +271,13 @@ impl AuditRecord {
         record: impl FnOnce(&[Event<'_>]) -> R,
     ) -> R {
         let arrival = state.arrival.take();
-        let texts = HeadTexts::of(&self.head);
         if self.decision.omitted_stages.contains(stage) {
             return match arrival {
-                Some(arrival) => record(&[self.arrival_event(&texts, &arrival, state)]),
+                Some(arrival) => record(&[self.arrival_event(&HeadTexts::of(&self.head), &arrival, state)]),
                 None => Ok(()).into(),
             };
         }
+        let texts = HeadTexts::of(&self.head);
         let annotations = self.annotations.collected();
         let event = Event {
             impersonated: state.impersonated.as_deref(),

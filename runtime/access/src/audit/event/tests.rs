@@ -142,13 +142,3 @@ fn two_events_of_a_request_are_encoded_as_each_alone() {
     let json: serde_json::Value = serde_json::from_slice(end().to_json()).unwrap();
     assert_eq!(json["sourceIPs"], serde_json::json!(["192.0.2.1", "2001:db8::1"]));
 }
-
-#[test]
-fn addresses_have_their_usual_form() {
-    for byte in 0..=u8::MAX {
-        let address = IpAddr::from([byte, 0, 10, byte]);
-        let mut text = Vec::new();
-        write_address(&mut text, address);
-        assert_eq!(text, address.to_string().as_bytes());
-    }
-}
