@@ -184,13 +184,14 @@ impl Plan {
             self.outcome.refused_growth = true;
             return Err(WriteError::Full);
         }
+        // Read before the value is sealed: a change of the key in between makes the entry stale.
+        let writer = collection.writer();
         let sealed = collection.values().seal_draft(&key, &draft);
         let sealed = sealed.map_err(WriteError::Transform)?;
         let entry = Entry::written(&key, (draft, row), self.last.next(), expires, current.as_deref());
         let kind = EventKind::Put {
             created: current.is_none(),
         };
-        let writer = collection.writer();
         Ok(self.record((collection, writer), kind, (key, entry, sealed), current, grows))
     }
 

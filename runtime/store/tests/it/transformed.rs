@@ -1,7 +1,7 @@
 //! Values that are transformed before they are written.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use planesmith_store::log::{Batch, Loader, Log as _, Record};
@@ -306,6 +306,56 @@ async fn an_object_that_its_definition_changes_is_written_anew_as_it_is_stored()
         assert!(stored.revision() > created);
         storage.close().await;
     }
+}
+
+/// Changes its key as soon as it has sealed a value.
+#[derive(Clone, Debug)]
+struct Turning {
+    shift: Shift,
+    storage: Arc<OnceLock<Storage>>,
+}
+
+impl Transformers for Turning {
+    fn of(&self, _: &str) -> Arc<dyn Transformer> {
+        Arc::new(self.clone())
+    }
+}
+
+impl Transformer for Turning {
+    fn seal(&self, key: &str, plain: &[u8], reason: Reason) -> Result<Option<Vec<u8>>, TransformError> {
+        let sealed = self.shift.seal(key, plain, reason);
+        self.shift.writer.store(2, Ordering::Relaxed);
+        self.storage.get().unwrap().transform_again();
+        sealed
+    }
+
+    fn open<'s>(&self, key: &str, stored: &'s [u8]) -> Result<PlainValue<'s>, TransformError> {
+        self.shift.open(key, stored)
+    }
+
+    fn writer(&self) -> u64 {
+        self.shift.writer()
+    }
+}
+
+#[tokio::test]
+async fn a_value_whose_key_changes_during_its_write_is_written_anew() {
+    let turning = Turning {
+        shift: Shift::new(1, &[1, 2]),
+        storage: Arc::default(),
+    };
+    let options = StorageOptions {
+        transformers: Some(Arc::new(turning.clone())),
+        ..StorageOptions::default()
+    };
+    let storage = Storage::open(MemoryLog::new(), &options).unwrap();
+    turning.storage.set(storage.clone()).unwrap();
+    let secrets = storage.collection(SECRETS, Arc::new(Braces));
+    secrets.write(put("/secrets/a")).await.unwrap();
+    assert_eq!(storage.stale_objects().left(), 1);
+    storage.stale_objects().step().await.unwrap();
+    assert_eq!(storage.stale_objects().left(), 0);
+    storage.close().await;
 }
 
 #[tokio::test]
