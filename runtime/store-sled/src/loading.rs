@@ -23,8 +23,12 @@ const READERS: usize = 4;
 /// Maximum number of records that are passed on together.
 const BATCH: usize = 8192;
 
-/// Maximum number of batches of the journal that wait for the loader, each of several MiB at most.
-const WAITING_BATCHES: usize = 4;
+/// Bytes of keys and objects after which batches of the journal are passed on, unless one batch has more: most batches are small, and passing
+/// on each of them would wake a thread for little work.
+const PARCEL: usize = 1 << 20;
+
+/// Maximum number of parcels of the journal that wait for the loader, each of several MiB at most.
+const WAITING_PARCELS: usize = 4;
 
 /// A set of generations, and the hashes of the keys whose records count, in ascending order.
 #[derive(Debug)]
@@ -139,31 +143,56 @@ pub(crate) fn load_journal(
         let part = state.part_of(&record.key);
         part.is_none_or(|part| record.revision > part.through)
     };
-    let (sender, batches) = sync_channel(WAITING_BATCHES);
+    let (sender, parcels) = sync_channel(WAITING_PARCELS);
     std::thread::scope(|scope| {
-        let visit = move |mut batch: Batch| {
-            let news = batch.records.into_iter().filter(is_news);
-            batch.records = news.map(frame::detached).collect();
-            if !batch.records.is_empty() {
-                // Fails only if the loader has panicked, which ends the start.
-                let _ = sender.send(batch);
-            }
+        let read = move || {
+            let mut parcel = Parcel::default();
+            let opened = recovery.open(|mut batch| {
+                let news = batch.records.into_iter().filter(is_news);
+                batch.records = news.map(frame::detached).collect();
+                if parcel.add(batch) {
+                    // Fails only if the loader has panicked, which ends the start.
+                    let _ = sender.send(std::mem::take(&mut parcel));
+                }
+            });
+            let _ = sender.send(parcel);
+            opened
         };
         let reader = std::thread::Builder::new().name("store-load".to_owned());
-        let reader = reader.spawn_scoped(scope, move || recovery.open(visit));
+        let reader = reader.spawn_scoped(scope, read);
         let reader = reader.map_err(|source| LogError::Io {
             context: "cannot start a thread".to_owned(),
             source,
         })?;
         // The receiver is dropped with the loop, also by a panic, so that the reader never waits for a loader that has ended.
-        for batch in batches {
-            loader.batch(batch);
+        for parcel in parcels {
+            parcel.batches.into_iter().for_each(|batch| loader.batch(batch));
         }
         match reader.join() {
             Ok(opened) => opened,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// Batches of the journal that are passed on together.
+#[derive(Default)]
+struct Parcel {
+    batches: Vec<Batch>,
+    /// Bytes of their keys and objects.
+    bytes: usize,
+}
+
+impl Parcel {
+    /// Adds the batch, unless it is empty. Returns true if the parcel is full.
+    fn add(&mut self, batch: Batch) -> bool {
+        if !batch.records.is_empty() {
+            let sizes = batch.records.iter().map(|record| record.key.len() + record.bytes.len());
+            self.bytes += sizes.sum::<usize>();
+            self.batches.push(batch);
+        }
+        self.bytes >= PARCEL
+    }
 }
 
 /// Passes on records until no reader has any.

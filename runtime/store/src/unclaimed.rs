@@ -177,21 +177,18 @@ impl Unclaimed {
         let states = self.states.take_all(prefix);
         let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
         let keys = keys.map(|(key, _)| key).take_while(|key| key.starts_with(prefix));
-        let keys: Vec<_> = keys.map(Arc::clone).collect();
-        if 2 * keys.len() < self.keys.len() {
+        let count = keys.clone().count();
+        if 2 * count < self.keys.len() {
+            let keys: Vec<_> = keys.map(Arc::clone).collect();
             return (states, keys.iter().filter_map(|key| self.keys.remove(key)).collect());
         }
         // Most of them: moving the others costs less than removing each of these.
-        let all = std::mem::take(&mut self.keys);
-        let (mut taken, mut others) = (Vec::with_capacity(keys.len()), Vec::new());
-        for (key, loaded) in all {
-            match key.starts_with(prefix) {
-                true => taken.push(loaded),
-                false => others.push((key, loaded)),
-            }
+        let mut taken = self.keys.split_off(prefix);
+        if let Some((key, _)) = taken.iter().nth(count) {
+            let key = Arc::clone(key);
+            self.keys.append(&mut taken.split_off(&key));
         }
-        self.keys = others.into_iter().collect();
-        (states, taken)
+        (states, taken.into_values().collect())
     }
 
     /// Records a change of a key without keeping its history.
@@ -305,7 +302,8 @@ impl Unclaimed {
             all.expiring.extend(claimed.expiring);
         }
         all.spilled.sort_unstable_by_key(|event| event.revision);
-        all.events.sort_unstable_by_key(|(revision, _)| *revision);
+        // Those of each thread are in order: a stable sort merges them.
+        all.events.sort_by_key(|(revision, _)| *revision);
         let summary = Summary {
             expiring: all.expiring,
             states: all.states.len(),
@@ -336,7 +334,7 @@ struct Claimed {
     /// The newest revision of the states before all events.
     before: Revision,
     spilled: Vec<SpilledEvent>,
-    /// With their revisions: sorting millions of them would otherwise read as many entries, again and again.
+    /// In the order of their revisions, which are beside them: sorting millions would otherwise read as many entries, again and again.
     events: Vec<(Revision, Arc<Event>)>,
     expiring: Vec<Expiry>,
     /// True if an entry does not have the bytes that this program would write.
@@ -404,6 +402,7 @@ impl Reading<'_> {
             claimed.expiring.extend(previous.as_ref().and_then(Expiry::of));
             claimed.states.extend(previous);
         }
+        claimed.events.sort_unstable_by_key(|(revision, _)| *revision);
         claimed
     }
 

@@ -167,7 +167,7 @@ impl<'b> Found<'b> {
         };
         let mut json = serde_json::Deserializer::from_slice(json);
         let probe = Probe {
-            path: Vec::new(),
+            path: &mut Vec::new(),
             found: &mut found,
         };
         let is_json = json.deserialize_any(probe).is_ok();
@@ -177,19 +177,23 @@ impl<'b> Found<'b> {
 
 /// Reads one value on the path to a label or field.
 struct Probe<'b, 'f> {
-    path: Vec<Cow<'b, str>>,
+    path: &'f mut Vec<Cow<'b, str>>,
     found: &'f mut Found<'b>,
 }
 
 impl<'b> Probe<'b, '_> {
     /// True if a label or field lies at or below the path.
     fn has_target(&self) -> bool {
-        let path: Vec<&str> = self.path.iter().map(|part| &**part).collect();
-        let starts =
-            |whole: &str| whole.split('.').zip(&path).filter(|(part, step)| part == *step).count() == path.len();
-        matches!(path.as_slice(), [] | ["metadata"])
-            || path.starts_with(&["metadata", "labels"]) && path.len() <= 3
-            || self.found.paths.iter().any(|whole| starts(whole))
+        let step = |place: usize| self.path.get(place).map(|step| &**step);
+        let may_be_label = match step(1) {
+            None => matches!(step(0), None | Some("metadata")),
+            Some(second) => step(0) == Some("metadata") && second == "labels" && self.path.len() <= 3,
+        };
+        let is_on_the_way = |whole: &&str| {
+            let mut parts = whole.split('.');
+            self.path.iter().all(|step| parts.next() == Some(&**step))
+        };
+        may_be_label || self.found.paths.iter().any(is_on_the_way)
     }
 
     fn leaf(&mut self, value: Cow<'b, str>) {
@@ -227,11 +231,11 @@ impl<'b> Visitor<'b> for Probe<'b, '_> {
     }
 
     fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
-        let Probe { mut path, found } = self;
+        let Probe { path, found } = self;
         while let Some(Key(key)) = map.next_key()? {
             path.push(key);
             let inner = Probe {
-                path: path.clone(),
+                path: &mut *path,
                 found: &mut *found,
             };
             map.next_value_seed(inner)?;

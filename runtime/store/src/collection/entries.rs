@@ -33,7 +33,8 @@ struct Position {
 impl Entries {
     /// Returns a set of entries, which may be in any order; keys are distinct.
     pub(super) fn new(mut entries: Vec<Arc<Entry>>) -> Self {
-        entries.sort_unstable_by(|one, other| one.key().cmp(other.key()));
+        // Loaded ones come in a few runs that are in order, which a stable sort merges.
+        entries.sort_by(|one, other| one.key().cmp(other.key()));
         let len = entries.len();
         let chunks = Node::all_of(&entries);
         Self {

@@ -12,8 +12,11 @@ const WORD: usize = size_of::<u64>();
 /// Places in a dictionary fit two bytes, and one of them means that there is none.
 const LIMIT: usize = (u16::MAX - 1) as usize;
 
-/// Bytes that are copied without a call.
+/// Literals up to this number are copied without a call.
 const SHORT: usize = 32;
+
+/// Parts of a dictionary up to this number of bytes are copied without a call.
+const STRIDE: usize = 128;
 
 /// The bytes of which compressed ones copy parts.
 #[derive(Debug)]
@@ -41,20 +44,36 @@ struct Piece<'a> {
     rest: &'a [u8],
 }
 
+impl Piece<'_> {
+    /// Drops the first `count` bytes, or all if they are fewer. Returns the number of dropped bytes.
+    #[cold]
+    fn skip(&mut self, count: usize) -> usize {
+        let literals = count.min(self.literal_count);
+        let copied = (count - literals).min(self.copied_count);
+        self.literals = &self.literals[literals..];
+        self.literal_count -= literals;
+        self.copied = &self.copied[copied..];
+        self.copied_count -= copied;
+        literals + copied
+    }
+}
+
 impl Dictionary {
-    /// Appends the bytes that `compressed` stands for to `out`, without the first `skip`.
-    pub(crate) fn expand<'a>(&'a self, mut compressed: &'a [u8], mut skip: usize, out: &mut Vec<u8>) {
-        while let Some(piece) = self.piece(compressed) {
-            for (bytes, count) in [
-                (piece.literals, piece.literal_count),
-                (piece.copied, piece.copied_count),
-            ] {
-                let skipped = skip.min(count);
-                skip -= skipped;
-                push_short(&bytes[skipped..], count - skipped, out);
+    /// Appends the `length` bytes that `compressed` stands for to `out`, without the first `skip`.
+    pub(crate) fn expand<'a>(&'a self, mut compressed: &'a [u8], length: usize, mut skip: usize, out: &mut Vec<u8>) {
+        let mut place = out.len();
+        out.resize(place + length.saturating_sub(skip), 0);
+        while let Some(mut piece) = self.piece(compressed) {
+            if skip > 0 {
+                skip -= piece.skip(skip);
             }
+            put::<SHORT>(piece.literals, piece.literal_count, &mut out[place..]);
+            place += piece.literal_count;
+            put::<STRIDE>(piece.copied, piece.copied_count, &mut out[place..]);
+            place += piece.copied_count;
             compressed = piece.rest;
         }
+        debug_assert_eq!(place, out.len(), "the pieces have that length");
     }
 
     /// True if the bytes that `compressed` stands for begin with `prefix`.
@@ -78,7 +97,7 @@ impl Dictionary {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn piece<'a>(&'a self, compressed: &'a [u8]) -> Option<Piece<'a>> {
         let (literal_count, literals) = split_number(compressed)?;
         let (copied_count, copied, rest) = match split_number(&literals[literal_count..]) {
@@ -98,17 +117,12 @@ impl Dictionary {
     }
 }
 
-/// Appends the first `count` of `bytes` to `out`. Most pieces are short: copying more, of a size that the compiler knows, costs less than
-/// a call for each.
+/// Copies the first `count` of `bytes` to the start of `out`; if they are few, `SIZE` of both.
 #[inline]
-fn push_short(bytes: &[u8], count: usize, out: &mut Vec<u8>) {
-    match bytes.first_chunk::<SHORT>() {
-        Some(chunk) if count <= SHORT && out.capacity() - out.len() >= SHORT => {
-            let end = out.len() + count;
-            out.extend_from_slice(chunk);
-            out.truncate(end);
-        }
-        Some(_) | None => out.extend_from_slice(&bytes[..count]),
+fn put<const SIZE: usize>(bytes: &[u8], count: usize, out: &mut [u8]) {
+    match (bytes.first_chunk::<SIZE>(), out.first_chunk_mut::<SIZE>()) {
+        (Some(from), Some(to)) if count <= SIZE => *to = *from,
+        _ => out[..count].copy_from_slice(&bytes[..count]),
     }
 }
 
@@ -136,24 +150,24 @@ impl Matcher {
         &self.dictionary
     }
 
-    /// The compressed `bytes`; `None` if that saves too little.
-    pub(super) fn compress_if_worth(&self, bytes: &[u8]) -> Option<Box<[u8]>> {
-        let compressed = self.compress(bytes);
-        (compressed.len() <= bytes.len() / 8 * 7).then(|| compressed.into())
+    /// The compressed `bytes`; `None` if that saves too little. `out` is memory that may be used again.
+    pub(super) fn compress_if_worth(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<Box<[u8]>> {
+        let length = self.compress(bytes, out);
+        (length <= bytes.len() / 8 * 7).then(|| out.as_slice().into())
     }
 
-    /// Returns the compressed `bytes`.
-    pub(super) fn compress(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(bytes.len() / 2 + 16);
+    /// Replaces `out` by the compressed `bytes`. Returns their length.
+    pub(super) fn compress(&self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
+        out.clear();
         // The literals begin at `start`, behind what was copied up to `expected` in the dictionary.
         let (mut start, mut at, mut expected) = (0, 0, 0);
         while let Some(word) = word_at(bytes, at) {
             match self.find(word, expected + at - start) {
                 Some(place) => {
                     let (from, place, length) = self.extend(bytes, (start, at), place);
-                    push_number(&mut out, from - start);
+                    push_number(out, from - start);
                     out.extend_from_slice(&bytes[start..from]);
-                    push_number(&mut out, length);
+                    push_number(out, length);
                     out.extend_from_slice(&(place as u16).to_le_bytes());
                     at = from + length;
                     (start, expected) = (at, place + length);
@@ -163,10 +177,10 @@ impl Matcher {
             }
         }
         if start < bytes.len() {
-            push_number(&mut out, bytes.len() - start);
+            push_number(out, bytes.len() - start);
             out.extend_from_slice(&bytes[start..]);
         }
-        out
+        out.len()
     }
 
     /// A place of `word` in the dictionary: `expected`, if it is there.
@@ -247,12 +261,18 @@ fn split_long_number(bytes: &[u8]) -> Option<(usize, &[u8])> {
 mod tests {
     use super::*;
 
+    fn compressed(matcher: &Matcher, bytes: &[u8]) -> Vec<u8> {
+        let mut out = b"former".to_vec();
+        assert_eq!(matcher.compress(bytes, &mut out), out.len());
+        out
+    }
+
     fn check(dictionary: &[u8], bytes: &[u8]) -> usize {
         let matcher = Matcher::new(dictionary);
-        let compressed = matcher.compress(bytes);
+        let compressed = compressed(&matcher, bytes);
         for skip in [0, 1, bytes.len() / 2, bytes.len(), bytes.len() + 1] {
             let mut out = b"head".to_vec();
-            matcher.dictionary().expand(&compressed, skip, &mut out);
+            matcher.dictionary().expand(&compressed, bytes.len(), skip, &mut out);
             assert_eq!(out, [b"head", bytes.get(skip..).unwrap_or_default()].concat());
         }
         for length in 0..=bytes.len() {
@@ -294,9 +314,11 @@ mod tests {
             [&long[20_000..60_000], &other[..300], &long[100..300]].concat(),
         ] {
             let mut out = Vec::new();
-            matcher.dictionary().expand(&matcher.compress(&bytes), 0, &mut out);
+            matcher
+                .dictionary()
+                .expand(&compressed(&matcher, &bytes), bytes.len(), 0, &mut out);
             assert!(out == bytes);
         }
-        assert!(matcher.compress(&long).len() < 10_000);
+        assert!(compressed(&matcher, &long).len() < 10_000);
     }
 }

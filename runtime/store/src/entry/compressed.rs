@@ -68,7 +68,7 @@ impl Entry {
     pub fn push_bytes(&self, skip: usize, out: &mut Vec<u8>) {
         match &self.dictionary {
             None => out.extend_from_slice(self.uncompressed().0.get(skip..).unwrap_or_default()),
-            Some(dictionary) => dictionary.expand(&self.bytes, skip, out),
+            Some(dictionary) => dictionary.expand(&self.bytes, self.size(), skip, out),
         }
     }
 
